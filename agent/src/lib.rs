@@ -1,0 +1,1 @@
+//! Siltstone's agent as a library: see the rooms below.

@@ -1,0 +1,3 @@
+//! The `siltstone` binary: parses the command line, runs one command, exits.
+
+fn main() {}

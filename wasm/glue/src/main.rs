@@ -1,0 +1,3 @@
+//! Writes the JavaScript glue of `siltstone-wasm`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The browser engine: a skin over `siltstone-core`.
