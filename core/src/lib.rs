@@ -14,6 +14,7 @@
 //! `alloc` adds readers, index, store and query; `std` adds the CPU's CRC instruction.
 
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
