@@ -1,0 +1,29 @@
+# One command a purpose; each one installs what it lacks. `make help` lists them.
+# The work is done by the scripts in scripts/, so that each of them can be read and run alone.
+
+SHELL := bash
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## broker, simulated sensors, agent and dashboard on this machine; Ctrl-C ends it
+	@bash scripts/demo.sh
+
+test: ## install what is missing, then every check and test there is; what continuous integration runs
+	@bash scripts/test.sh
+
+bench: ## print the figures of docs/benchmarks.md
+	@bash scripts/bench.sh
+
+soak: ## kill the agent under load, again and again: SOAK_KILLS=50 by default
+	@bash scripts/soak.sh
+
+web: ## build the dashboard and its engine into web/dist
+	@bash scripts/setup.sh build
+	@bash scripts/build-web.sh
+
+fmt: ## format the Rust code
+	@cargo fmt --all
+
+.PHONY: help demo test bench soak web fmt
