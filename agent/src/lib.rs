@@ -1,1 +1,3 @@
 //! Siltstone's agent as a library: see the rooms below.
+
+pub mod config;

@@ -1,0 +1,3 @@
+//! Nothing to prepare yet.
+
+fn main() {}
