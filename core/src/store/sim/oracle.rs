@@ -1,0 +1,127 @@
+//! The oracle: a map of every point ever written, and which of them were acknowledged.
+//!
+//! After a crash the store must hold every acknowledged point, or what was written over it later, bit
+//! for bit; it may hold points that were written and not acknowledged; it must hold nothing else,
+//! and nothing twice.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::point::Value;
+
+/// A value that owns its text and compares by bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OwnedValue {
+    /// The bits of a float.
+    Float(u64),
+    /// A whole number beyond binary64.
+    Integer(i64),
+    /// True or false.
+    Boolean(bool),
+    /// A short text.
+    State(String),
+    /// No value from here on.
+    Gap,
+}
+
+impl From<Value<'_>> for OwnedValue {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Float(float) => Self::Float(float.to_bits()),
+            Value::Integer(integer) => Self::Integer(integer),
+            Value::Boolean(boolean) => Self::Boolean(boolean),
+            Value::State(text) => Self::State(text.to_string()),
+            Value::Gap => Self::Gap,
+        }
+    }
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Violation {
+    /// An acknowledged point is not there.
+    Lost(String, i64),
+    /// A point is there that nobody wrote.
+    Invented(String, i64, OwnedValue),
+    /// A point is there with a value that was overwritten before the last acknowledgement, or with
+    /// one that was never written.
+    Wrong(String, i64, OwnedValue),
+    /// A point is there twice.
+    Twice(String, i64),
+}
+
+#[derive(Clone, Debug, Default)]
+struct History {
+    /// Every value written for this series and time, oldest first.
+    written: Vec<OwnedValue>,
+    /// How many of them were written when the last acknowledgement was given.
+    acknowledged: usize,
+}
+
+/// What was written and what was promised.
+#[derive(Clone, Debug, Default)]
+pub struct Oracle {
+    points: BTreeMap<(String, i64), History>,
+}
+
+impl Oracle {
+    /// Nothing written yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A point was given to the store.
+    pub fn write(&mut self, series: &str, timestamp: i64, value: Value<'_>) {
+        self.points.entry((series.to_string(), timestamp)).or_default().written.push(value.into());
+    }
+
+    /// Everything given so far was acknowledged.
+    pub fn acknowledge(&mut self) {
+        for history in self.points.values_mut() {
+            history.acknowledged = history.written.len();
+        }
+    }
+
+    /// Points that were acknowledged.
+    pub fn acknowledged(&self) -> usize {
+        self.points.values().filter(|history| history.acknowledged > 0).count()
+    }
+
+    /// Compares what was read back.
+    ///
+    /// # Errors
+    /// The first promise that was broken.
+    pub fn check(&self, read: impl IntoIterator<Item = (String, i64, OwnedValue)>) -> Result<(), Violation> {
+        let mut found = BTreeMap::new();
+        for (series, timestamp, value) in read {
+            if found.insert((series.clone(), timestamp), value).is_some() {
+                return Err(Violation::Twice(series, timestamp));
+            }
+        }
+        for (key, value) in &found {
+            let Some(history) = self.points.get(key) else {
+                return Err(Violation::Invented(key.0.clone(), key.1, value.clone()));
+            };
+            let oldest = history.acknowledged.saturating_sub(1);
+            if !history.written[oldest..].contains(value) {
+                return Err(Violation::Wrong(key.0.clone(), key.1, value.clone()));
+            }
+        }
+        let is_lost = |(key, history): &(&(String, i64), &History)| {
+            history.acknowledged > 0 && !found.contains_key(*key)
+        };
+        match self.points.iter().find(is_lost) {
+            Some((key, _)) => Err(Violation::Lost(key.0.clone(), key.1)),
+            None => Ok(()),
+        }
+    }
+
+    /// The store was opened again and this is what it holds: from here on it must keep all of it.
+    pub fn adopt(&mut self, read: impl IntoIterator<Item = (String, i64, OwnedValue)>) {
+        let history = |value| History { written: vec![value], acknowledged: 1 };
+        self.points = read.into_iter().map(|(series, at, value)| ((series, at), history(value))).collect();
+    }
+}
