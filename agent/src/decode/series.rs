@@ -1,0 +1,213 @@
+//! The series that messages have made: names, kinds, caps, and the times of arrival given out.
+//!
+//! A series is found by topic and path, so that its name is built once. Two paths that would share
+//! a name are told apart by a `path` tag and counted, never merged. Memory is bounded by the caps:
+//! topics without a series leave nothing behind.
+
+use std::collections::HashMap;
+
+use siltstone_core::point::ValueKind;
+use siltstone_core::series::SeriesName;
+
+use super::decoder::Catalog;
+use super::rejection::Reason;
+
+/// Arrival stamps closer to the last one than this are moved behind it.
+const STAMP_WINDOW_NS: i64 = 60_000_000_000;
+/// Arrival times are whole milliseconds.
+const MILLISECOND_NS: i64 = 1_000_000;
+
+/// The number of a series in the decoder, dense from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SeriesHandle(pub u32);
+
+/// The value of a sample; like the point's own, but owning its text.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SampleValue {
+    /// A number.
+    Float(f64),
+    /// A whole number that binary64 can't hold.
+    Integer(i64),
+    /// True or false.
+    Boolean(bool),
+    /// A short text.
+    State(Box<str>),
+    /// No value from here on.
+    Gap,
+}
+
+/// One point of one series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Which series.
+    pub series: SeriesHandle,
+    /// When, nanoseconds.
+    pub timestamp_ns: i64,
+    /// What.
+    pub value: SampleValue,
+}
+
+/// What is known of one series.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) name: SeriesName,
+    /// The kind of its values; `None` before the first.
+    pub(super) kind: Option<ValueKind>,
+    /// Whether the last sample was a value: only then is a gap news.
+    pub(super) holds_value: bool,
+    /// The unit that stood behind a number.
+    pub(super) unit: Option<&'static str>,
+    /// The last arrival time given out; `i64::MIN` before the first.
+    last_stamp_ns: i64,
+}
+
+impl Slot {
+    /// The arrival time, floored to a millisecond and moved behind the series' last one on a tie.
+    ///
+    /// A clock that was set back by more than a minute starts again from its own time.
+    pub(super) fn stamp(&mut self, arrival_ns: i64) -> i64 {
+        let floored = arrival_ns - arrival_ns.rem_euclid(MILLISECOND_NS);
+        let behind = self.last_stamp_ns.saturating_sub(floored);
+        let stamp = if (0..STAMP_WINDOW_NS).contains(&behind) {
+            self.last_stamp_ns.saturating_add(MILLISECOND_NS)
+        } else {
+            floored
+        };
+        self.last_stamp_ns = stamp;
+        stamp
+    }
+}
+
+/// Caps of [`SeriesTable`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caps {
+    pub(super) series: u32,
+    pub(super) per_topic: u32,
+}
+
+/// Every series seen.
+#[derive(Debug)]
+pub(super) struct SeriesTable {
+    caps: Caps,
+    slots: Vec<Slot>,
+    /// Topic, then path, to slot.
+    topics: HashMap<Box<str>, HashMap<Box<str>, u32>>,
+    /// Names in use, to see clashes.
+    names: HashMap<SeriesName, u32>,
+}
+
+/// Where a field came from.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) topic: &'a str,
+    /// The path inside the document, levels joined by the unit separator; empty for a bare value.
+    pub(super) path: &'a str,
+    pub(super) device: &'a str,
+    pub(super) metric: &'a str,
+}
+
+impl SeriesTable {
+    pub(super) fn new(caps: Caps) -> Self {
+        Self { caps, slots: Vec::new(), topics: HashMap::new(), names: HashMap::new() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn slot(&self, handle: SeriesHandle) -> Option<&Slot> {
+        self.slots.get(usize::try_from(handle.0).ok()?)
+    }
+
+    pub(super) fn slot_mut(&mut self, handle: SeriesHandle) -> Option<&mut Slot> {
+        self.slots.get_mut(usize::try_from(handle.0).ok()?)
+    }
+
+    /// The series of `source`, if it has one.
+    pub(super) fn find(&self, source: Source<'_>) -> Option<SeriesHandle> {
+        self.topics.get(source.topic)?.get(source.path).copied().map(SeriesHandle)
+    }
+
+    /// The name that `source` has, or would get. The flag says that its plain name is taken.
+    pub(super) fn name_of(&self, source: Source<'_>) -> Result<(SeriesName, bool), Reason> {
+        if source.path.contains(is_unnameable) || source.topic.contains(char::is_control) {
+            return Err(Reason::BadName);
+        }
+        let plain =
+            SeriesName::new(source.metric, [("device", source.device)]).map_err(|_| Reason::BadName)?;
+        if !self.names.contains_key(&plain) {
+            return Ok((plain, false));
+        }
+        let path = if source.path.is_empty() {
+            source.topic.to_owned()
+        } else {
+            source.path.replace(SEPARATOR, ".")
+        };
+        let tagged = SeriesName::new(source.metric, [("device", source.device), ("path", &path)]);
+        tagged.map(|name| (name, true)).map_err(|_| Reason::BadName)
+    }
+
+    /// Makes the series of `source`, which has none yet.
+    pub(super) fn create(
+        &mut self,
+        source: Source<'_>,
+        catalog: &dyn Catalog,
+    ) -> Result<(SeriesHandle, bool), Reason> {
+        let (name, clash) = self.name_of(source)?;
+        let of_topic = self.topics.get(source.topic).map_or(0, HashMap::len);
+        if of_topic >= usize::try_from(self.caps.per_topic).unwrap_or(usize::MAX) {
+            return Err(Reason::TopicCap);
+        }
+        let handle = u32::try_from(self.slots.len()).map_err(|_| Reason::SeriesCap)?;
+        if handle >= self.caps.series {
+            return Err(Reason::SeriesCap);
+        }
+        let kind = catalog.kind_of(&name);
+        self.names.insert(name.clone(), handle);
+        self.topics.entry(source.topic.into()).or_default().insert(source.path.into(), handle);
+        self.slots.push(Slot {
+            name,
+            kind,
+            holds_value: kind.is_some(),
+            unit: None,
+            last_stamp_ns: i64::MIN,
+        });
+        Ok((SeriesHandle(handle), clash))
+    }
+}
+
+#[cfg(test)]
+impl SeriesTable {
+    /// The first series of this metric.
+    pub(super) fn slots_named(&self, metric: &str) -> SeriesHandle {
+        let index = self.slots.iter().position(|slot| slot.name.metric() == metric).unwrap();
+        SeriesHandle(u32::try_from(index).unwrap())
+    }
+}
+
+/// Joins the levels of a path where it is a key of a table; no level may hold it.
+pub(super) const SEPARATOR: char = '\u{1f}';
+
+fn is_unnameable(character: char) -> bool {
+    character.is_control() && character != SEPARATOR
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Caps, SeriesTable, Source};
+    use crate::decode::decoder::NoCatalog;
+
+    #[test]
+    fn ties_of_arrival_move_on_and_clocks_may_step_back() {
+        let mut table = SeriesTable::new(Caps { series: 9, per_topic: 9 });
+        let source = Source { topic: "a/b", path: "", device: "a", metric: "b" };
+        let (handle, _) = table.create(source, &NoCatalog).unwrap();
+        let slot = table.slot_mut(handle).unwrap();
+        let ms = 1_000_000;
+        assert_eq!(slot.stamp(5 * ms + 999), 5 * ms);
+        assert_eq!(slot.stamp(5 * ms + 1), 6 * ms);
+        assert_eq!(slot.stamp(5 * ms + 2), 7 * ms);
+        assert_eq!(slot.stamp(9 * ms), 9 * ms);
+        assert_eq!(slot.stamp(-3_600_000 * ms - 1), -3_600_001 * ms);
+    }
+}
