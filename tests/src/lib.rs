@@ -1,1 +1,31 @@
-//! The harness of the end-to-end tests.
+//! The harness of the end-to-end tests: real processes on loopback, in folders of their own.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `workspace` | where the repository, the data sets, the artefacts and the agent's binary are |
+//! | `scratch` | a folder for one test, kept when it fails |
+//! | `process` | a child process with its log, killed at the latest when the test ends |
+//! | `wait` | waiting for a condition, with a bound and a name |
+//! | `port` | free ports of the loopback interface |
+//! | `mosquitto` | a real Mosquitto with a configuration of its own |
+//! | `publisher` | a QoS 1 publisher that knows what the broker has taken |
+//! | `agent` | the agent as a process: start, kill -9, restart, stop, and its command line |
+//! | `http` | questions to the agent over HTTP |
+//! | `dataset` | the sensor data sets as columns and as messages |
+//! | `range_server` | a static web server with Range requests, which counts what it served |
+//! | `browser` | a real Chromium, driven by a script of `tests/browser/` |
+//!
+//! Nothing here is used by the product. Everything panics with a sentence on failure: it is test code.
+
+pub mod agent;
+pub mod browser;
+pub mod dataset;
+pub mod http;
+pub mod mosquitto;
+pub mod port;
+pub mod process;
+pub mod publisher;
+pub mod range_server;
+pub mod scratch;
+pub mod wait;
+pub mod workspace;
