@@ -1,11 +1,12 @@
 //! A series name that owns its canonical text.
 //!
 //! Equality, order and hash are those of the canonical text, which is the identity of a series
-//! everywhere. Reading parts goes through [`NameRef`].
+//! everywhere. A clone shares the text. Reading parts goes through [`NameRef`].
 
 use alloc::borrow::Cow;
-use alloc::boxed::Box;
+
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -21,7 +22,7 @@ const SPELLING_BYTES_MAX: usize = 4 * NAME_BYTES_MAX;
 /// A metric name and tags, in canonical text form of at most [`NAME_BYTES_MAX`] bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesName {
-    text: Box<str>,
+    text: Arc<str>,
 }
 
 impl SeriesName {
@@ -101,7 +102,7 @@ impl SeriesName {
         if text.len() > NAME_BYTES_MAX {
             return Err(NameError { at: 0, reason: NameReason::TooLong });
         }
-        Ok(Self { text: text.into_boxed_str() })
+        Ok(Self { text: text.into() })
     }
 
     /// A name from text that must already be canonical, as stored files hold it.
