@@ -1,0 +1,129 @@
+//! Acknowledgements on their way back, by epoch.
+//!
+//! The pipeline gives tokens after their messages were flushed; the sender task takes packet ids.
+//! Giving never waits, so the pipeline can't be held up by a connection. A token of an older
+//! connection is dropped: its packet id may by now belong to another message, and acknowledging
+//! that would lose it. The queue is bounded, since one connection has at most 65,535 packet ids.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::Notify;
+
+/// Packet ids that can be unacknowledged on one connection.
+const QUEUE_MAX: usize = 65_535;
+
+/// What must be given back for a message once it is durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckToken {
+    /// The connection it came by.
+    pub epoch: u64,
+    /// Its packet id there.
+    pub packet_id: u16,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    epoch: u64,
+    packet_ids: VecDeque<u16>,
+}
+
+/// The way back to the broker.
+#[derive(Debug, Default)]
+pub struct AckQueue {
+    queue: Mutex<Queue>,
+    stale: AtomicU64,
+    filled: Notify,
+}
+
+impl AckQueue {
+    /// An empty queue, before the first connection.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn locked<T>(&self, work: impl FnOnce(&mut Queue) -> T) -> T {
+        // The lock is held for a few moves only; a panic inside can't leave it half done.
+        let mut queue = self.queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        work(&mut queue)
+    }
+
+    /// Begins a new connection: from here on only tokens of `epoch` count.
+    pub fn begin(&self, epoch: u64) {
+        self.locked(|queue| {
+            self.stale.fetch_add(queue.packet_ids.len() as u64, Ordering::Relaxed);
+            *queue = Queue { epoch, packet_ids: VecDeque::new() };
+        });
+    }
+
+    /// Gives back tokens, in the order in which their messages came.
+    pub fn push(&self, tokens: impl IntoIterator<Item = AckToken>) {
+        self.locked(|queue| {
+            for token in tokens {
+                if token.epoch == queue.epoch && queue.packet_ids.len() < QUEUE_MAX {
+                    queue.packet_ids.push_back(token.packet_id);
+                } else {
+                    self.stale.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        self.filled.notify_one();
+    }
+
+    /// The next packet id to acknowledge on the connection `epoch`.
+    pub fn pop(&self, epoch: u64) -> Option<u16> {
+        self.locked(|queue| if queue.epoch == epoch { queue.packet_ids.pop_front() } else { None })
+    }
+
+    /// Waits until something was pushed since the last wait.
+    pub async fn filled(&self) {
+        self.filled.notified().await;
+    }
+
+    /// Tokens dropped because their connection was over.
+    pub fn stale(&self) -> u64 {
+        self.stale.load(Ordering::Relaxed)
+    }
+
+    /// Tokens that wait.
+    pub fn len(&self) -> usize {
+        self.locked(|queue| queue.packet_ids.len())
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AckQueue, AckToken};
+
+    #[test]
+    fn tokens_of_an_older_connection_are_dropped() {
+        let acks = AckQueue::new();
+        acks.begin(1);
+        acks.push([AckToken { epoch: 1, packet_id: 1 }, AckToken { epoch: 1, packet_id: 2 }]);
+        assert_eq!(acks.pop(1), Some(1));
+        acks.begin(2);
+        // The committer of the first connection comes late: packet id 1 is another message by now.
+        acks.push([AckToken { epoch: 1, packet_id: 1 }]);
+        assert_eq!(acks.pop(2), None);
+        assert_eq!(acks.pop(1), None);
+        acks.push([AckToken { epoch: 2, packet_id: 1 }]);
+        assert_eq!(acks.pop(1), None, "the old sender gets nothing of the new connection");
+        assert_eq!(acks.pop(2), Some(1));
+        assert_eq!(acks.stale(), 2);
+    }
+
+    #[test]
+    fn order_is_kept_and_memory_bounded() {
+        let acks = AckQueue::new();
+        acks.begin(7);
+        acks.push((0..70_000_u32).map(|n| AckToken { epoch: 7, packet_id: (n % 65_535) as u16 + 1 }));
+        assert_eq!(acks.len(), 65_535);
+        assert_eq!((acks.pop(7), acks.pop(7)), (Some(1), Some(2)));
+    }
+}
