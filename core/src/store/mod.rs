@@ -7,10 +7,24 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `device` | the two traits, what a medium must promise and what a power cut may leave |
+//! | `limits` | every limit of the store and its reason |
+//! | `identity` | which messages are stored already, for those that come again |
+//! | `journal` | what makes a point durable before it is acknowledged |
 //! | `sim` | a simulated medium and the oracle, for tests |
 
 mod device;
+#[cfg_attr(not(test), expect(dead_code, reason = "its user is the store, which comes next"))]
+mod identity;
+#[expect(dead_code, unused_imports, reason = "its user is the store, which comes next")]
+mod journal;
+mod limits;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 
 pub use device::{Device, Entry, EntryKind, Medium};
+pub use identity::Identity;
+pub use journal::JournalDamage;
+pub use limits::{
+    IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,
+    STATE_BYTES_MAX, UNIT_BYTES_MAX,
+};

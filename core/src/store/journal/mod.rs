@@ -1,0 +1,32 @@
+//! The journal: the ring of files that makes a point durable before it is acknowledged.
+//!
+//! Points are appended to blocks in memory, many messages share one flush, and after a crash the
+//! valid blocks are read back in the order of their LSNs. Bytes: `docs/format-journal.md`. The
+//! journal does not know what a segment is: it is told when a checkpoint holds.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `header` | block 0 of a journal file |
+//! | `entry` | series, identities, checkpoints and points as bytes |
+//! | `record` | one block being filled with entries |
+//! | `writer` | messages into records, records into the active file, flush, next file |
+//! | `scan` | which blocks of a file are valid, and what they say of each other |
+//! | `ring` | the files: found at start, made, chosen for the next round |
+//! | `replay` | the points and identities that count after a crash |
+
+mod entry;
+mod header;
+mod record;
+mod replay;
+mod ring;
+mod scan;
+mod writer;
+
+pub(super) use entry::{Checkpoint, OpenSegment};
+pub(super) use replay::Visitor;
+pub use ring::JournalDamage;
+pub(super) use ring::{DIRECTORY, Found, JournalConfig, device_id};
+pub(super) use writer::{Journal, Names, PutError, Reading};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! The files of the journal: found at start, made where missing, chosen for the next round.
+//!
+//! A file is *needed* while recovery would read something in it that is nowhere else. Of those not
+//! needed the one with the lowest LSNs is overwritten next, so that the epochs of interrupted
+//! recoveries stay readable in the others.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::entry::Checkpoint;
+use super::header;
+use super::scan::{FileScan, open_block, scan};
+use super::writer::Journal;
+use crate::block::{BLOCK_LEN, DeviceId, peek};
+use crate::store::device::{Device, EntryKind, Medium};
+use crate::store::limits::{JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN};
+
+/// The journal's directory.
+pub(in crate::store) const DIRECTORY: &str = "journal";
+/// Blocks of zeros written at once.
+const ZERO_BLOCKS: u32 = 64;
+
+/// How large the journal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) struct JournalConfig {
+    pub(in crate::store) files: u32,
+    pub(in crate::store) file_blocks: u32,
+}
+
+impl JournalConfig {
+    /// The nearest sizes that are allowed.
+    pub(in crate::store) fn bounded(self) -> Self {
+        Self {
+            files: self.files.clamp(JOURNAL_FILES_MIN, JOURNAL_FILES_MAX),
+            file_blocks: self.file_blocks.max(JOURNAL_BLOCKS_MIN),
+        }
+    }
+}
+
+/// What was wrong with the journal at a start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalDamage {
+    /// Records that had been flushed and can't be read any more.
+    pub records_damaged: u64,
+    /// Places where unflushed records are missing before others: the mark of a power cut.
+    pub tears: u64,
+    /// Messages cut short by the end of the journal; they were never acknowledged.
+    pub messages_unfinished: u64,
+    /// Points whose series was defined in a record that is damaged.
+    pub points_nameless: u64,
+}
+
+/// A file of the ring.
+#[derive(Debug)]
+pub(super) struct RingFile<D> {
+    pub(super) number: u32,
+    pub(super) device: D,
+    pub(super) block_count: u32,
+    /// One more than the highest LSN in it.
+    pub(super) lsn_end: u64,
+    pub(super) is_needed: bool,
+}
+
+/// A file and what it holds.
+#[derive(Debug)]
+pub(super) struct FoundFile<D> {
+    pub(super) number: u32,
+    pub(super) device: D,
+    pub(super) block_count: u32,
+    pub(super) scan: FileScan,
+}
+
+/// The journal as it was found.
+#[derive(Debug)]
+pub(in crate::store) struct Found<D> {
+    pub(super) files: Vec<FoundFile<D>>,
+    pub(super) device: DeviceId,
+}
+
+/// The path of file `number`.
+pub(super) fn path(number: u32) -> String {
+    format!("{DIRECTORY}/{number:02}.journal")
+}
+
+fn numbers<M: Medium>(medium: &M) -> Result<Vec<u32>, M::Error> {
+    let number = |name: &str| -> Option<u32> {
+        let digits = name.strip_suffix(".journal")?;
+        let number = digits.parse().ok()?;
+        (format!("{number:02}") == digits && number < JOURNAL_FILES_MAX).then_some(number)
+    };
+    let entries = medium.list(DIRECTORY)?;
+    let mut numbers: Vec<u32> =
+        entries.iter().filter(|e| e.kind == EntryKind::File).filter_map(|e| number(&e.name)).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The device id that the journal's own files name, for a store whose `store.id` can't be read.
+///
+/// # Errors
+/// What the medium says.
+pub(in crate::store) fn device_id<M: Medium>(medium: &M) -> Result<Option<DeviceId>, M::Error> {
+    let mut bytes = vec![0; BLOCK_LEN];
+    for number in numbers(medium)? {
+        let Some(device) = medium.open(&path(number))? else { continue };
+        if device.read(0, &mut bytes).is_err() {
+            continue;
+        }
+        let named = peek(&bytes).ok().and_then(|(_, payload)| header::device_of(payload));
+        if let Some(id) = named.filter(|id| open_block(&bytes, number, 0, id).is_some()) {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
+}
+
+impl<D: Device> Found<D> {
+    /// Reads what journal there is.
+    ///
+    /// # Errors
+    /// What the medium says of names; a block that can't be read is damage, not an error.
+    pub(in crate::store) fn find<M: Medium<Device = D, Error = D::Error>>(
+        medium: &M,
+        device: &DeviceId,
+    ) -> Result<Self, D::Error> {
+        let mut files = Vec::new();
+        for number in numbers(medium)? {
+            let Some(file) = medium.open(&path(number))? else { continue };
+            let block_count = file.block_count()?;
+            let scan = scan(&file, block_count, number, device);
+            files.push(FoundFile { number, device: file, block_count, scan });
+        }
+        Ok(Self { files, device: *device })
+    }
+
+    /// The highest epoch of any valid block; 0 where there is none.
+    pub(in crate::store) fn epoch_max(&self) -> u32 {
+        self.files.iter().map(|file| file.scan.epoch_max).max().unwrap_or(0)
+    }
+
+    /// An LSN above every LSN that any block of these files had.
+    pub(in crate::store) fn lsn_above(&self) -> u64 {
+        // A block that can't be read now may have had a higher one, but not by more than all blocks.
+        let blocks: u64 = self.files.iter().map(|file| u64::from(file.block_count)).sum();
+        self.files.iter().map(|file| file.scan.lsn_end).max().unwrap_or(1).max(1).saturating_add(blocks)
+    }
+
+    /// The last checkpoint and its LSN.
+    pub(in crate::store) fn checkpoint(&self) -> Option<(u64, &Checkpoint)> {
+        let checkpoints = self.files.iter().filter_map(|file| file.scan.checkpoint.as_ref());
+        checkpoints.max_by_key(|(lsn, _)| *lsn).map(|(lsn, checkpoint)| (*lsn, checkpoint))
+    }
+
+    /// The LSN below which some record of `epoch` says that everything is flushed.
+    pub(super) fn flushed_in(&self, epoch: u32) -> u64 {
+        let files = self.files.iter().filter(|file| file.scan.epoch == epoch);
+        files.flat_map(|file| &file.scan.records).map(|record| record.flushed).max().unwrap_or(0)
+    }
+
+    /// Whether records of the same epoch stand in a later file.
+    pub(super) fn is_followed(&self, at: usize) -> bool {
+        let scan = &self.files[at].scan;
+        self.files.iter().any(|other| {
+            other.scan.epoch == scan.epoch && other.scan.base > scan.base && !other.scan.records.is_empty()
+        })
+    }
+
+    /// Begins `epoch` in a file that is not needed: its header is flushed when this returns.
+    ///
+    /// # Errors
+    /// What the medium says.
+    pub(in crate::store) fn begin<M: Medium<Device = D, Error = D::Error>>(
+        self,
+        medium: &mut M,
+        config: JournalConfig,
+        epoch: u32,
+        base: u64,
+    ) -> Result<Journal<D>, D::Error> {
+        let checkpoint_lsn = self.checkpoint().map_or(0, |(lsn, _)| lsn);
+        let files = self.files.into_iter().map(|file| RingFile {
+            number: file.number,
+            device: file.device,
+            block_count: file.block_count,
+            lsn_end: file.scan.lsn_end,
+            is_needed: file.scan.records.last().is_some_and(|last| last.lsn >= checkpoint_lsn),
+        });
+        let mut ring = Ring { files: files.collect(), config: config.bounded(), device: self.device };
+        let missing: Vec<u32> =
+            (0..ring.config.files).filter(|number| ring.files.iter().all(|f| f.number != *number)).collect();
+        for number in missing {
+            let file = ring.make(medium, number)?;
+            ring.files.push(file);
+        }
+        Journal::begin(ring, medium, epoch, base)
+    }
+}
+
+/// The files of a journal that is being written.
+#[derive(Debug)]
+pub(super) struct Ring<D> {
+    pub(super) files: Vec<RingFile<D>>,
+    config: JournalConfig,
+    pub(super) device: DeviceId,
+}
+
+impl<D: Device> Ring<D> {
+    /// Makes file `number` whole: full of zeros, flushed, named.
+    fn make<M: Medium<Device = D, Error = D::Error>>(
+        &self,
+        medium: &mut M,
+        number: u32,
+    ) -> Result<RingFile<D>, D::Error> {
+        let block_count = self.config.file_blocks;
+        let path = path(number);
+        let part = format!("{path}.part");
+        let mut device = medium.create(&part)?;
+        let zeros = vec![0; ZERO_BLOCKS.min(block_count) as usize * BLOCK_LEN];
+        let mut first = 0;
+        while first < block_count {
+            let count = ZERO_BLOCKS.min(block_count - first);
+            device.write(first, &zeros[..count as usize * BLOCK_LEN])?;
+            first += count;
+        }
+        device.flush()?;
+        medium.rename(&part, &path)?;
+        medium.sync_directory(DIRECTORY)?;
+        Ok(RingFile { number, device, block_count, lsn_end: 0, is_needed: false })
+    }
+
+    /// The file to write next: any but `active` that is not needed, of the right size; its place in
+    /// the list. The ring grows where all are needed.
+    pub(super) fn choose<M: Medium<Device = D, Error = D::Error>>(
+        &mut self,
+        medium: &mut M,
+        active: Option<usize>,
+    ) -> Result<usize, D::Error> {
+        let free = (0..self.files.len()).filter(|at| Some(*at) != active && !self.files[*at].is_needed);
+        let Some(at) = free.min_by_key(|at| self.files[*at].lsn_end) else {
+            let number = (0..).find(|n| self.files.iter().all(|f| f.number != *n)).unwrap_or(0);
+            let file = self.make(medium, number)?;
+            self.files.push(file);
+            return Ok(self.files.len() - 1);
+        };
+        if self.files[at].block_count != self.config.file_blocks {
+            self.files[at] = self.make(medium, self.files[at].number)?;
+        }
+        Ok(at)
+    }
+}
