@@ -15,7 +15,8 @@
 mod device;
 #[cfg_attr(not(test), expect(dead_code, reason = "its user is the store, which comes next"))]
 mod identity;
-#[expect(dead_code, unused_imports, reason = "its user is the store, which comes next")]
+#[cfg_attr(not(test), expect(dead_code, reason = "its user is the store, which comes next"))]
+#[expect(unused_imports, reason = "its user is the store, which comes next")]
 mod journal;
 mod limits;
 #[cfg(any(test, feature = "sim"))]
