@@ -179,28 +179,27 @@ pub(super) fn write(residuals: &[i64], sink: &mut Sink) {
 }
 
 /// Adds up the bytes of a stream without writing it.
-#[cfg(test)]
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BlockMeter {
     bytes: usize,
     zeros: usize,
 }
 
-#[cfg(test)]
 impl BlockMeter {
-    /// Counts the next mini-block in.
+    /// Counts the next mini-block in; an empty one changes nothing.
     pub(super) fn push(&mut self, residuals: &[i64]) {
-        self.bytes = self.with(residuals);
-        let zero = residuals.iter().all(|&residual| residual == 0);
-        self.zeros = if zero { (self.zeros + 1) % ZEROS_MAX } else { 0 };
-    }
-
-    /// The bytes of the stream if it ended behind `residuals`.
-    pub(super) fn with(&self, residuals: &[i64]) -> usize {
+        if residuals.is_empty() {
+            return;
+        }
         let (shape, cost) = Shape::of(residuals);
-        // A zero mini-block that joins those before it is free.
-        let free = self.zeros > 0 && shape == (Shape::Zigzag { width_bits: 0 });
-        if free { self.bytes } else { self.bytes + cost }
+        if shape == (Shape::Zigzag { width_bits: 0 }) {
+            // A zero mini-block that joins those before it is free.
+            self.bytes += if self.zeros == 0 { cost } else { 0 };
+            self.zeros = (self.zeros + 1) % ZEROS_MAX;
+        } else {
+            self.bytes += cost;
+            self.zeros = 0;
+        }
     }
 
     /// The bytes so far.

@@ -22,6 +22,18 @@ pub(super) fn gcd(a: u64, b: u64) -> u64 {
     a << shift
 }
 
+/// Whether 1 is the only common divisor.
+pub(super) fn coprime(numbers: impl Iterator<Item = i64>) -> bool {
+    let mut common = 0;
+    for number in numbers {
+        common = gcd(common, number.unsigned_abs());
+        if common == 1 {
+            return true;
+        }
+    }
+    false
+}
+
 /// Exact division by one number, at least 1 and at most `i64::MAX`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Divisor {

@@ -21,6 +21,57 @@ use super::{
 /// Of this many rows on a grid, one may be off it before the plan is given up.
 const EXCEPTION_SHARE: usize = 4;
 
+/// A column of floats as integers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prepared {
+    /// The plan that the values could be prepared for.
+    pub(super) plan: ValuePlan,
+    /// How many rows are off the grid.
+    pub(super) exceptions: usize,
+}
+
+/// Turns `values` into integers by the plan, or by their bits where they are not what the plan expects.
+///
+/// Every slice has a slot for each value; `exceptions` gets the rows that are off the grid.
+pub(super) fn prepare(
+    values: &[f64],
+    plan: ValuePlan,
+    integers: &mut [i64],
+    exceptions: &mut [i64],
+) -> Prepared {
+    let exact = Prepared { plan, exceptions: 0 };
+    match plan.model {
+        Model::Raw => return exact,
+        Model::Constant => {
+            let bits = values.first().copied().unwrap_or_default().to_bits();
+            if values.iter().all(|value| value.to_bits() == bits) {
+                return exact;
+            }
+        }
+        Model::Decimal { decimals } | Model::Single { decimals } => {
+            let power = grid::power(decimals).unwrap_or(1.0);
+            let found = if matches!(plan.model, Model::Single { .. }) {
+                place(values, integers, exceptions, |value| grid::to_single(value, power))
+            } else {
+                place(values, integers, exceptions, |value| grid::to_power(value, power))
+            };
+            if found <= exceptions_max(values.len()) {
+                return Prepared { plan, exceptions: found };
+            }
+        }
+        _ => {}
+    }
+    for (to, &value) in integers.iter_mut().zip(values) {
+        *to = grid::ordered(value);
+    }
+    Prepared { plan: ValuePlan { model: Model::Bits, ..plan }, exceptions: 0 }
+}
+
+/// How many rows of so many may be off the grid before it is given up.
+pub(super) const fn exceptions_max(rows: usize) -> usize {
+    rows / EXCEPTION_SHARE + 1
+}
+
 /// Writes `values` and gives the plan that was followed in the end.
 ///
 /// `integers` and `exceptions` have a slot for each value.
@@ -32,42 +83,19 @@ pub(super) fn write(
     sink: &mut Sink,
 ) -> ValuePlan {
     let Some(integers) = integers.get_mut(..values.len()) else { return plan };
-    let exceptions_max = values.len() / EXCEPTION_SHARE + 1;
+    let prepared = prepare(values, plan, integers, exceptions);
+    let plan = prepared.plan;
     match plan.model {
-        Model::Raw => {
-            for value in values {
-                sink.u64(value.to_bits());
-            }
-            return plan;
-        }
-        Model::Constant => {
-            let bits = values.first().copied().unwrap_or_default().to_bits();
-            if values.iter().all(|value| value.to_bits() == bits) {
-                sink.u64(bits);
-                return plan;
-            }
-        }
+        Model::Raw => values.iter().for_each(|value| sink.u64(value.to_bits())),
+        Model::Constant => sink.u64(values.first().copied().unwrap_or_default().to_bits()),
         Model::Decimal { decimals } | Model::Single { decimals } => {
-            let power = grid::power(decimals).unwrap_or(1.0);
-            let found = if matches!(plan.model, Model::Single { .. }) {
-                place(values, integers, exceptions, |value| grid::to_single(value, power))
-            } else {
-                place(values, integers, exceptions, |value| grid::to_power(value, power))
-            };
-            if found <= exceptions_max {
-                sink.byte(decimals);
-                write_exceptions(values, exceptions.get(..found).unwrap_or_default(), sink);
-                numbers::write_divided(integers, plan.predictor, sink);
-                return plan;
-            }
+            sink.byte(decimals);
+            write_exceptions(values, exceptions.get(..prepared.exceptions).unwrap_or_default(), sink);
+            numbers::write_divided(integers, plan.predictor, sink);
         }
-        _ => {}
+        _ => numbers::write_predicted(integers, plan.predictor, sink),
     }
-    for (to, &value) in integers.iter_mut().zip(values) {
-        *to = grid::ordered(value);
-    }
-    numbers::write_predicted(integers, plan.predictor, sink);
-    ValuePlan { model: Model::Bits, ..plan }
+    plan
 }
 
 /// Puts each value on a grid; the rows that are off it go to `exceptions`. How many those are.

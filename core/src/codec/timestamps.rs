@@ -59,19 +59,28 @@ fn divide(steps: &mut [i64]) -> u64 {
     divisor.get()
 }
 
+/// Puts the steps / unit at the front of `scratch`, and gives the unit and how many they are.
+pub(super) fn prepare(timestamps: &[i64], scratch: &mut [i64]) -> (u64, usize) {
+    let step_count = timestamps.len().saturating_sub(1);
+    let Some(column) = scratch.get_mut(..step_count) else { return (1, 0) };
+    for (to, step) in column.iter_mut().zip(steps(timestamps)) {
+        *to = step;
+    }
+    (divide(column), step_count)
+}
+
 /// Writes the steps; `plan` must be [resolved](resolve), `scratch` has a slot for each row.
 pub(super) fn write(timestamps: &[i64], plan: TimestampPlan, scratch: &mut [i64], sink: &mut Sink) {
-    let Some(step_count) = timestamps.len().checked_sub(1).filter(|&count| count > 0) else { return };
+    if timestamps.len() < 2 {
+        return;
+    }
     if plan == TimestampPlan::ConstantStep {
         sink.zigzag(constant_step(timestamps).unwrap_or_default());
         return;
     }
-    let Some(column) = scratch.get_mut(..step_count) else { return };
-    for (to, step) in column.iter_mut().zip(steps(timestamps)) {
-        *to = step;
-    }
-    sink.varint(divide(column));
-    numbers::write_predicted(column, plan.predictor(), sink);
+    let (unit, step_count) = prepare(timestamps, scratch);
+    sink.varint(unit);
+    numbers::write_predicted(scratch.get(..step_count).unwrap_or_default(), plan.predictor(), sink);
 }
 
 /// Reads the timestamps of `out.len()` rows, of which the first is `begin`.
