@@ -1,1 +1,65 @@
-//! The segment room.
+//! A segment: one block file, from its header to its footer. `docs/format.md`.
+//!
+//! Writers hand out finished blocks with their addresses, readers look at blocks that somebody else
+//! fetched: no I/O here. A segment is readable alone, sealed or not.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `header`, `footer`, `definition` | blocks that say what a segment is and what it holds |
+//! | `rows`, `open_series` | points that wait for their leaf |
+//! | `extent` | inner nodes while the segment is open |
+//! | `log` | the reference log |
+//! | `writer`, `seal` | points to blocks |
+//! | `tail`, `roots` | the byte stream behind the nodes |
+//! | `blocks` | blocks at hand, and those that are needed |
+//! | `reader` | a sealed segment |
+//! | `scan` | one without a footer |
+//! | `view` | one that is being written |
+//! | `error` | what can be wrong |
+
+#[cfg(feature = "alloc")]
+mod blocks;
+mod definition;
+mod error;
+#[cfg(feature = "alloc")]
+mod extent;
+mod footer;
+mod header;
+#[cfg(feature = "alloc")]
+mod log;
+#[cfg(feature = "alloc")]
+mod open_series;
+#[cfg(feature = "alloc")]
+mod reader;
+#[cfg(feature = "alloc")]
+mod roots;
+#[cfg(feature = "alloc")]
+mod rows;
+#[cfg(feature = "alloc")]
+mod scan;
+#[cfg(feature = "alloc")]
+mod seal;
+#[cfg(feature = "alloc")]
+mod tail;
+#[cfg(feature = "alloc")]
+mod view;
+#[cfg(feature = "alloc")]
+mod writer;
+
+#[cfg(all(test, feature = "alloc"))]
+mod tests;
+
+#[cfg(feature = "alloc")]
+pub use blocks::{Answer, BlockMap, Blocks};
+pub use definition::{Definition, STATE_LEN_MAX, UNIT_LEN_MAX};
+pub use error::{AppendError, SegmentError};
+pub use footer::{Footer, Section, SectionKind};
+pub use header::{FORMAT_VERSION, MAGIC, SegmentHeader, SegmentKind};
+#[cfg(feature = "alloc")]
+pub use reader::{Sealed, Suggest};
+#[cfg(feature = "alloc")]
+pub use scan::{Scan, ScanStep, Scanned};
+#[cfg(feature = "alloc")]
+pub use view::View;
+#[cfg(feature = "alloc")]
+pub use writer::{Appended, FinishedBlock, Writer};

@@ -1,0 +1,366 @@
+//! One series of an open segment: a short raw buffer, coded chunks, and the nodes above its leaves.
+//!
+//! ```text
+//! points → rows (raw, at most 256) → coded chunks (FAST, about 8 KiB) → one leaf, coded once, full
+//! ```
+//!
+//! A leaf is cut from the front of the coded chunks when they would fill more than one: they are decoded,
+//! planned together, and as many rows as fit become one chunk; the rest is coded again. A change of
+//! kind ends a chunk. Nothing here writes: [`Cut`] hands the leaf's chunks out.
+
+use super::extent::Extent;
+use super::rows::{self, Placed};
+use crate::codec::{self, Chunk, Plan, ROWS_MAX, Rows, ScratchBuffer};
+use crate::point::{Value, ValueKind};
+use crate::tree::leaf::{Entry, LeafBuilder};
+use crate::tree::{Laws, Summary, summarize};
+use alloc::vec::Vec;
+
+/// Rows that are kept raw.
+const RAW_ROWS_MAX: usize = 256;
+/// Bytes of coded chunks from which a leaf is cut: two leaves, so that one is surely full.
+const CODED_LEN_MAX: usize = 8_192;
+
+/// Rows that are coded but in no leaf yet.
+#[derive(Clone, Debug)]
+struct CodedChunk {
+    bytes: Vec<u8>,
+    kind: ValueKind,
+    rows: u16,
+    begin: i64,
+    /// Journal position of the first of them.
+    lsn: u64,
+}
+
+/// A series of an open segment.
+#[derive(Clone, Debug)]
+pub(super) struct OpenSeries {
+    pub index: u32,
+    /// Kind of the first value.
+    pub kind: ValueKind,
+    raw: Chunk,
+    raw_lsn: u64,
+    coded: Vec<CodedChunk>,
+    coded_len: usize,
+    coded_rows: usize,
+    /// Last timestamp that is coded or in a leaf.
+    closed_at: Option<i64>,
+    /// First and last timestamp of all rows.
+    pub begin: Option<i64>,
+    plan: Plan,
+    pub extent: Extent,
+}
+
+/// Buffers that all series of a writer share.
+#[derive(Debug, Default)]
+pub(super) struct Workshop {
+    scratch: ScratchBuffer,
+    work: Chunk,
+    part: Chunk,
+    bytes: Vec<u8>,
+}
+
+/// A chunk that went into a leaf builder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlacedChunk {
+    pub slot: u16,
+    pub summary: Summary,
+}
+
+impl OpenSeries {
+    pub(super) fn new(index: u32, kind: ValueKind) -> Self {
+        Self {
+            index,
+            kind,
+            raw: rows::empty(kind),
+            raw_lsn: 0,
+            coded: Vec::new(),
+            coded_len: 0,
+            coded_rows: 0,
+            closed_at: None,
+            begin: None,
+            plan: Plan::default(),
+            extent: Extent::new(index),
+        }
+    }
+
+    /// Last timestamp of all rows.
+    pub(super) fn last_at(&self) -> Option<i64> {
+        self.raw.timestamps.last().copied().or(self.closed_at)
+    }
+
+    /// Whether a point at `at` can still be sorted in: not behind coded rows, nor into a full buffer.
+    pub(super) fn takes(&self, at: i64) -> bool {
+        let full = self.raw.timestamps.len() >= RAW_ROWS_MAX;
+        let floor = if full { self.last_at() } else { self.closed_at };
+        floor.is_none_or(|floor| floor < at)
+    }
+
+    /// Notes rows up to `last` that are in leaves already.
+    pub(super) fn resume_at(&mut self, begin: i64, last: i64) {
+        self.begin = Some(self.begin.map_or(begin, |known| known.min(begin)));
+        self.closed_at = Some(self.closed_at.map_or(last, |known| known.max(last)));
+    }
+
+    /// Whether there are rows in no leaf.
+    pub(super) fn is_open(&self) -> bool {
+        !self.raw.is_empty() || !self.coded.is_empty()
+    }
+
+    /// Journal position of the oldest row in no leaf.
+    pub(super) fn open_lsn(&self) -> Option<u64> {
+        let raw = (!self.raw.is_empty()).then_some(self.raw_lsn);
+        self.coded.first().map(|chunk| chunk.lsn).or(raw)
+    }
+
+    /// Bytes of memory that grow with the rows in no leaf.
+    pub(super) fn open_len(&self) -> usize {
+        self.coded_len + self.raw.timestamps.capacity() * 16
+    }
+
+    /// Puts a point that [`Self::takes`] allows.
+    pub(super) fn append(&mut self, at: i64, value: &Value<'_>, lsn: u64, shop: &mut Workshop) -> Placed {
+        if self.raw.timestamps.len() >= RAW_ROWS_MAX {
+            self.code_raw(shop);
+        }
+        if self.raw.is_empty() {
+            self.begin_raw(value, lsn);
+        }
+        self.begin = Some(self.begin.map_or(at, |begin| begin.min(at)));
+        if let Some(placed) = rows::place(&mut self.raw, at, value) {
+            return placed;
+        }
+        self.change_kind(at, value, lsn, shop)
+    }
+
+    fn begin_raw(&mut self, value: &Value<'_>, lsn: u64) {
+        let kind = rows::kind_for(value, self.coded.last().map_or(self.kind, |chunk| chunk.kind));
+        if self.raw.values.kind() != kind {
+            self.raw = rows::empty(kind);
+        }
+        self.raw_lsn = lsn;
+    }
+
+    /// Ends the raw chunk where a value of another kind comes; rows behind that value begin anew after it.
+    fn change_kind(&mut self, at: i64, value: &Value<'_>, lsn: u64, shop: &mut Workshop) -> Placed {
+        let behind = self.raw.timestamps.partition_point(|t| *t < at);
+        let later: Vec<(i64, Owned)> = self
+            .raw
+            .points()
+            .skip(behind)
+            .filter(|point| point.timestamp.0 != at)
+            .map(|point| (point.timestamp.0, Owned::of(&point.value)))
+            .collect();
+        let replaced = self.raw.timestamps.get(behind) == Some(&at);
+        rows::truncate(&mut self.raw, behind);
+        self.code_raw(shop);
+        self.begin_raw(value, lsn.min(self.raw_lsn));
+        rows::place(&mut self.raw, at, value);
+        for (at, value) in &later {
+            if rows::place(&mut self.raw, *at, &value.value()).is_none() {
+                self.change_kind(*at, &value.value(), lsn, shop);
+            }
+        }
+        match (replaced, later.is_empty()) {
+            (true, _) => Placed::Replaced,
+            (false, true) => Placed::Appended,
+            (false, false) => Placed::Inserted,
+        }
+    }
+
+    /// Codes the raw rows.
+    fn code_raw(&mut self, shop: &mut Workshop) {
+        if self.raw.is_empty() {
+            return;
+        }
+        let raw = core::mem::take(&mut self.raw);
+        self.code(&raw, self.raw_lsn, shop);
+        self.raw = raw;
+        rows::truncate(&mut self.raw, 0);
+    }
+
+    fn code(&mut self, chunk: &Chunk, lsn: u64, shop: &mut Workshop) {
+        let mut texts = Vec::new();
+        let rows = chunk.rows(&mut texts);
+        let (Some(begin), Some(last)) = (rows.timestamps.first(), rows.timestamps.last()) else { return };
+        shop.bytes.resize(coded_len_max(&rows), 0);
+        let mut scratch = shop.scratch.lend(slots(&rows));
+        let plan = codec::choose(&rows, &self.plan, &mut scratch);
+        // The buffer holds any rows raw, and rows from a buffer are always a chunk.
+        let Ok(encoded) = codec::encode(&rows, &plan, &mut scratch, &mut shop.bytes) else { return };
+        self.plan = plan;
+        let bytes = shop.bytes.get(..encoded.len).unwrap_or_default().to_vec();
+        self.coded_len += bytes.len();
+        self.coded_rows += rows.len();
+        self.closed_at = Some(*last);
+        let kind = rows.values.kind();
+        self.coded.push(CodedChunk { bytes, kind, rows: rows.len() as u16, begin: *begin, lsn });
+    }
+
+    /// Whether the coded chunks fill a leaf.
+    pub(super) fn fills_a_leaf(&self) -> bool {
+        self.coded_len >= CODED_LEN_MAX || self.coded_rows + RAW_ROWS_MAX > ROWS_MAX
+    }
+
+    /// Codes the raw rows as well, so that everything can be cut.
+    pub(super) fn close(&mut self, shop: &mut Workshop) {
+        self.code_raw(shop);
+    }
+
+    /// Moves rows from the front of the coded chunks into `leaf`, as many as fit, one chunk for each run
+    /// of one kind. Gives what was placed.
+    pub(super) fn cut<const N: usize>(
+        &mut self,
+        leaf: &mut LeafBuilder<N>,
+        laws: &Laws,
+        shop: &mut Workshop,
+    ) -> Vec<PlacedChunk> {
+        let mut placed = Vec::new();
+        while let Some(first) = self.coded.first() {
+            let lsn = first.lsn;
+            self.take_run(shop);
+            let mut work = core::mem::take(&mut shop.work);
+            let (taken, chunk) = self.place_run(&work, leaf, laws, shop);
+            placed.extend(chunk);
+            let rest_is_empty = taken == work.len();
+            if !rest_is_empty {
+                rows::drop_front(&mut work, taken);
+                self.return_rest(&work, lsn, shop);
+            }
+            shop.work = work;
+            if !rest_is_empty {
+                break;
+            }
+        }
+        placed
+    }
+
+    /// Decodes the front chunks of one kind into the work buffer and removes them.
+    fn take_run(&mut self, shop: &mut Workshop) {
+        let Some(kind) = self.coded.first().map(|chunk| chunk.kind) else { return };
+        shop.work = rows::empty(kind);
+        let mut count = 0;
+        for chunk in &self.coded {
+            if chunk.kind != kind || shop.work.len() + usize::from(chunk.rows) > ROWS_MAX {
+                break;
+            }
+            // What this writer coded itself decodes.
+            if codec::decode(&chunk.bytes, chunk.rows, chunk.begin, &mut shop.part).is_ok() {
+                rows::extend(&mut shop.work, &shop.part);
+            }
+            count += 1;
+        }
+        for chunk in self.coded.drain(..count) {
+            self.coded_len -= chunk.bytes.len();
+            self.coded_rows -= usize::from(chunk.rows);
+        }
+    }
+
+    /// Codes the front of `work` into the leaf; gives how many rows went in.
+    fn place_run<const N: usize>(
+        &mut self,
+        work: &Chunk,
+        leaf: &mut LeafBuilder<N>,
+        laws: &Laws,
+        shop: &mut Workshop,
+    ) -> (usize, Option<PlacedChunk>) {
+        let mut texts = Vec::new();
+        let rows = work.rows(&mut texts);
+        let (Some(begin), Some(last)) = (rows.timestamps.first(), rows.timestamps.last()) else {
+            return (0, None);
+        };
+        let widest =
+            Entry { series: self.index, rows: rows.len() as u16, begin: *begin, last: *last, len: 0 };
+        let room = leaf.room(&widest);
+        let mut scratch = shop.scratch.lend(slots(&rows));
+        let plan = codec::choose(&rows, &self.plan, &mut scratch);
+        let mut count = codec::fit(&rows, &plan, &mut scratch, room);
+        shop.bytes.resize(room, 0);
+        while count > 0 {
+            let some = rows.prefix(count);
+            match codec::encode(&some, &plan, &mut scratch, &mut shop.bytes) {
+                Ok(encoded) => {
+                    self.plan = plan;
+                    let last = some.timestamps.last().copied().unwrap_or(*begin);
+                    let entry = Entry { rows: count as u16, last, len: encoded.len as u16, ..widest };
+                    let bytes = shop.bytes.get(..encoded.len).unwrap_or_default();
+                    let slot = leaf.push(entry, bytes);
+                    return match slot {
+                        Some(slot) => (count, Some(PlacedChunk { slot, summary: summarize(&some, laws) })),
+                        None => (0, None),
+                    };
+                }
+                // A guess that was too bold: a little less.
+                Err(_) => count -= (count / 32).max(1),
+            }
+        }
+        (0, None)
+    }
+
+    /// Codes what didn't fit again, in front of what was not touched.
+    fn return_rest(&mut self, rest: &Chunk, lsn: u64, shop: &mut Workshop) {
+        let behind = core::mem::take(&mut self.coded);
+        let closed_at = self.closed_at;
+        self.code(rest, lsn, shop);
+        self.coded.extend(behind);
+        self.closed_at = closed_at;
+    }
+
+    /// The rows in no leaf, to be cut into leaves for a question while this one goes on.
+    pub(super) fn open_copy(&self, shop: &mut Workshop) -> Self {
+        let mut copy = Self {
+            raw: self.raw.clone(),
+            raw_lsn: self.raw_lsn,
+            coded: self.coded.clone(),
+            coded_len: self.coded_len,
+            coded_rows: self.coded_rows,
+            closed_at: self.closed_at,
+            plan: self.plan,
+            ..Self::new(self.index, self.kind)
+        };
+        copy.close(shop);
+        copy
+    }
+}
+
+/// Bytes that `rows` surely fit: raw, with exceptions for all of them.
+fn coded_len_max(rows: &Rows<'_>) -> usize {
+    let texts = match rows.values {
+        codec::Values::State { texts, .. } => texts.iter().map(|text| text.len() + 4).sum(),
+        _ => 0,
+    };
+    64 + rows.len() * 24 + texts
+}
+
+/// Slots of scratch memory that `rows` need.
+fn slots(rows: &Rows<'_>) -> usize {
+    match rows.values {
+        codec::Values::State { texts, .. } => rows.len().max(texts.len()),
+        _ => rows.len(),
+    }
+}
+
+/// A value that outlives its buffer.
+enum Owned {
+    Number(Value<'static>),
+    Text(alloc::string::String),
+}
+
+impl Owned {
+    fn of(value: &Value<'_>) -> Self {
+        match *value {
+            Value::State(text) => Self::Text(text.into()),
+            Value::Float(float) => Self::Number(Value::Float(float)),
+            Value::Integer(integer) => Self::Number(Value::Integer(integer)),
+            Value::Boolean(boolean) => Self::Number(Value::Boolean(boolean)),
+            Value::Gap => Self::Number(Value::Gap),
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Number(value) => *value,
+            Self::Text(text) => Value::State(text),
+        }
+    }
+}
