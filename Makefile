@@ -10,6 +10,9 @@ help: ## this list
 demo: ## broker, simulated sensors, agent and dashboard on this machine; Ctrl-C ends it
 	@bash scripts/demo.sh
 
+page: ## serve web/dist as a static web server would, and the demo's block files at /data/, without an agent
+	@bash scripts/page.sh
+
 test: ## install what is missing, then every check and test there is; what continuous integration runs
 	@bash scripts/test.sh
 
@@ -26,4 +29,4 @@ web: ## build the dashboard and its engine into web/dist
 fmt: ## format the Rust code
 	@cargo fmt --all
 
-.PHONY: help demo test bench soak web fmt
+.PHONY: help demo page test bench soak web fmt

@@ -22,7 +22,15 @@ step_dashboard_checks() {
 }
 step_binaries() { cargo build --locked --workspace --bins; }
 step_tests() { cargo test --locked --workspace; }
-step_demo() { bash scripts/demo.sh --seconds 20; }
+# The demo as a person sees it: started, watched for a while, interrupted.
+step_demo() {
+  cargo build --locked -p siltstone-tests --features demo --bin demo
+  local data status=0
+  data=$(mktemp -d)
+  SILTSTONE_BIN=target/debug/siltstone timeout --preserve-status --signal INT 20 target/debug/demo --data "$data/demo" || status=$?
+  rm -r "$data"
+  return $status
+}
 
 steps=("$@")
 [ $# -gt 0 ] || steps=(setup format lint docs firmware browser_core dashboard dashboard_checks binaries tests lint_demo demo)

@@ -4,18 +4,19 @@
 //! the broker, the agent, block files in `demo-data/`. At the end the segments are sealed and their
 //! places printed.
 //!
-//! Usage: `demo [--data FOLDER] [--port HTTP_PORT] [--seconds N]`; with `--seconds` it ends by itself
-//! and fails where nothing was stored, which is how `make test` runs it.
+//! Usage: `demo [--data FOLDER] [--port HTTP_PORT]`. Where nothing was stored it fails, so that
+//! `make test` can run it and interrupt it.
 
 mod broker;
 mod gateway;
 mod models;
 mod sensors;
 
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use siltstone_tests::{port, workspace};
 
@@ -24,8 +25,8 @@ const DEFAULT_HTTP_PORT: u16 = 8642;
 
 struct Options {
     data: PathBuf,
-    port: u16,
-    seconds: Option<u64>,
+    /// `None`: the default, or any free one where that is taken.
+    port: Option<u16>,
 }
 
 fn main() -> ExitCode {
@@ -46,19 +47,15 @@ fn main() -> ExitCode {
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options =
-        Options { data: workspace::root().join("demo-data"), port: DEFAULT_HTTP_PORT, seconds: None };
+    let mut options = Options { data: workspace::root().join("demo-data"), port: None };
     while let Some(name) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{name} needs a value"));
         match name.as_str() {
             "--data" => options.data = PathBuf::from(value()?),
             "--port" => {
-                options.port = value()?.parse().map_err(|_| "--port needs a port number".to_owned())?
+                options.port = Some(value()?.parse().map_err(|_| "--port needs a port number".to_owned())?);
             }
-            "--seconds" => {
-                options.seconds = Some(value()?.parse().map_err(|_| "--seconds needs a number".to_owned())?);
-            }
-            _ => return Err(format!("unknown argument {name}; there are --data, --port and --seconds")),
+            _ => return Err(format!("unknown argument {name}; there are --data and --port")),
         }
     }
     Ok(options)
@@ -72,19 +69,16 @@ fn run(options: &Options) -> Result<(), String> {
 
     let first_time = !options.data.exists();
     let broker_port = broker::start(port::free())?;
-    let mut gateway = gateway::Gateway::start(&options.data, options.port, broker_port)?;
+    let http_port = options.port.unwrap_or_else(default_or_free_port);
+    let mut gateway = gateway::Gateway::start(&options.data, http_port, broker_port)?;
     let sensors = sensors::Sensors::start(broker_port, first_time)?;
     println!("broker     mqtt://127.0.0.1:{broker_port}  ({} simulated devices)", sensors.device_count());
     println!("data       {}", options.data.display());
-    println!("dashboard  http://127.0.0.1:{}/", options.port);
+    println!("dashboard  http://127.0.0.1:{http_port}/");
     println!("Ctrl-C ends it and seals the files.");
 
-    let end = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     while stopped.recv_timeout(Duration::from_millis(200)).is_err() {
         gateway.check()?;
-        if end.is_some_and(|end| Instant::now() >= end) {
-            break;
-        }
     }
     println!("\nstopping the sensors, sealing the files");
     let published = sensors.stop();
@@ -94,6 +88,13 @@ fn run(options: &Options) -> Result<(), String> {
         return Err(format!("{published} messages were published, but there is no block file"));
     }
     Ok(())
+}
+
+fn default_or_free_port() -> u16 {
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, DEFAULT_HTTP_PORT)) {
+        Ok(_) => DEFAULT_HTTP_PORT,
+        Err(_) => port::free(),
+    }
 }
 
 fn report(files: &[PathBuf], published: u64) {
