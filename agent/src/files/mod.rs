@@ -1,9 +1,24 @@
 //! Files: the rim where bytes meet the disk.
 //!
+//! The store knows blocks and names; here they become files and directories of the system, with the
+//! flushes that make them durable. Nothing here knows what the blocks hold.
+//!
 //! | file | idea |
 //! | --- | --- |
+//! | `medium` | the store's medium on a directory |
+//! | `device` | the store's device on one file |
+//! | `error` | what the system said, and about which file |
+//! | `lock` | one process a store |
 //! | `atomic` | small files replaced whole: temporary file, flush, rename, flush of the directory |
 
 mod atomic;
+mod device;
+mod error;
+mod lock;
+mod medium;
 
 pub use atomic::{flush_directory, replace_file};
+pub use device::FileDevice;
+pub use error::FileError;
+pub use lock::{LockError, StoreLock};
+pub use medium::FileMedium;

@@ -115,6 +115,9 @@ impl<S: LinkSender> SenderTask<S> {
             }
         }
         let held = self.subscriptions.is_complete();
+        if held && self.status.get().state != ConnectionState::Connected {
+            tracing::info!("subscribed to {}", self.subscriptions.acknowledged_words());
+        }
         self.status.change(|status| {
             status.state = if held { ConnectionState::Connected } else { ConnectionState::Subscribing };
             if held {

@@ -64,6 +64,11 @@ impl Subscriptions {
         &self.acknowledged
     }
 
+    /// The same, for people.
+    pub(super) fn acknowledged_words(&self) -> String {
+        self.acknowledged.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
     /// Whether the broker has acknowledged every filter.
     pub(super) fn is_complete(&self) -> bool {
         self.wanted.iter().all(|filter| self.acknowledged.contains(filter))
