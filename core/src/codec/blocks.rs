@@ -68,8 +68,11 @@ impl Shape {
         best
     }
 
-    /// The cheapest split into low bits and patches.
+    /// The cheapest split into low bits and patches, if one may pay.
     fn patched(residuals: &[i64], width_max_bits: u32) -> Option<(Self, usize)> {
+        if !Self::few_are_wide(residuals, width_max_bits) {
+            return None;
+        }
         let mut counts = [0_u8; 65];
         for &residual in residuals {
             if let Some(count) = counts.get_mut(bit_len(zigzag(residual)) as usize) {
@@ -93,6 +96,15 @@ impl Shape {
             }
         }
         best
+    }
+
+    /// Whether few residuals need nearly the widest bits: a cheap look before the splits are tried.
+    fn few_are_wide(residuals: &[i64], width_max_bits: u32) -> bool {
+        let wider_than = |bits: u32| {
+            residuals.iter().map(|&residual| usize::from(zigzag(residual) >> bits != 0)).sum::<usize>()
+        };
+        width_max_bits > 2
+            && (wider_than(width_max_bits - 2) <= 4 || wider_than(width_max_bits.saturating_sub(3)) <= 8)
     }
 
     fn write(self, residuals: &[i64], sink: &mut Sink) {

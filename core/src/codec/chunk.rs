@@ -1,6 +1,8 @@
 //! A decoded chunk in vectors that are used again and again, and scratch memory likewise.
 
-use super::{Codec, CodecError, Decoded, Rows, RowsMut, Scratch, Values, ValuesMut, decode_into};
+use super::{
+    Codec, CodecError, Decoded, Rows, RowsMut, SCRATCH_INTEGERS, Scratch, Values, ValuesMut, decode_into,
+};
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use alloc::{string::String, vec::Vec};
 
@@ -193,20 +195,16 @@ pub fn describe(bytes: &[u8], count: u16) -> Result<Description, CodecError> {
 /// Scratch memory that grows to what is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct ScratchBuffer {
-    a: Vec<i64>,
-    b: Vec<i64>,
-    c: Vec<i64>,
+    integers: Vec<i64>,
     floats: Vec<f64>,
 }
 
 impl ScratchBuffer {
     /// Scratch memory of at least `slots`.
     pub fn lend(&mut self, slots: usize) -> Scratch<'_> {
-        let slots = slots.max(self.a.len());
-        for part in [&mut self.a, &mut self.b, &mut self.c] {
-            part.resize(slots, 0);
-        }
+        let slots = slots.max(self.floats.len());
+        self.integers.resize(slots * SCRATCH_INTEGERS, 0);
         self.floats.resize(slots, 0.0);
-        Scratch { a: &mut self.a, b: &mut self.b, c: &mut self.c, floats: &mut self.floats }
+        Scratch::new(&mut self.integers, &mut self.floats)
     }
 }

@@ -4,8 +4,8 @@
 //! bits; so time and memory are bounded whatever the bytes are.
 
 use super::{
-    Codec, CodecError, Defect, Predictor, booleans, bytes::Source, floats, gaps, integers, limits::ROWS_MAX,
-    plan::ValueCodec, runs, states, states::Texts, timestamps,
+    Codec, CodecError, Defect, Predictor, booleans, bytes::Source, floats_read, gaps, integers,
+    limits::ROWS_MAX, plan::ValueCodec, runs, states, states::Texts, timestamps,
 };
 use crate::point::ValueKind;
 
@@ -43,7 +43,7 @@ pub struct RowsMut<'a> {
     pub values: ValuesMut<'a>,
     /// Row numbers of gaps.
     pub gaps: &'a mut [u16],
-    /// Run lengths and corrections while decoding; what is left there has no meaning.
+    /// Run lengths and dictionaries while decoding; what is left there has no meaning.
     pub scratch: &'a mut [i64],
 }
 
@@ -102,17 +102,19 @@ pub fn decode_into<'a>(
     let texts = match out.values {
         ValuesMut::Float(values) if codec.kind == ValueKind::Float => {
             let values = values.get_mut(..needed).ok_or(memory)?;
-            read_column(&mut source, codec, out.scratch, values, floats::read)?;
+            read_column(&mut source, codec, out.scratch, values, floats_read::read)?;
             Texts::none()
         }
         ValuesMut::Integer(values) if codec.kind == ValueKind::Integer => {
             let values = values.get_mut(..needed).ok_or(memory)?;
-            read_column(&mut source, codec, out.scratch, values, integers::read)?;
+            read_column(&mut source, codec, out.scratch, values, |source, codec, predictor, _, out| {
+                integers::read(source, codec, predictor, out)
+            })?;
             Texts::none()
         }
         ValuesMut::Boolean(values) if codec.kind == ValueKind::Boolean => {
             let values = values.get_mut(..needed).ok_or(memory)?;
-            read_column(&mut source, codec, out.scratch, values, |source, codec, _, out| {
+            read_column(&mut source, codec, out.scratch, values, |source, codec, _, _, out| {
                 booleans::read(source, codec, out)
             })?;
             Texts::none()
@@ -120,7 +122,7 @@ pub fn decode_into<'a>(
         ValuesMut::State(codes) if codec.kind == ValueKind::State => {
             let codes = codes.get_mut(..needed).ok_or(memory)?;
             let mut texts = Texts::none();
-            read_column(&mut source, codec, out.scratch, codes, |source, _, predictor, out| {
+            read_column(&mut source, codec, out.scratch, codes, |source, _, predictor, _, out| {
                 texts = Texts::read(source)?;
                 states::read_codes(source, predictor, &texts, out)
             })?;
@@ -138,15 +140,17 @@ fn read_column<'a, T: Copy>(
     codec: Codec,
     scratch: &mut [i64],
     out: &mut [T],
-    read: impl FnOnce(&mut Source<'a>, ValueCodec, Predictor, &mut [T]) -> Result<(), CodecError>,
+    read: impl FnOnce(&mut Source<'a>, ValueCodec, Predictor, &mut [i64], &mut [T]) -> Result<(), CodecError>,
 ) -> Result<(), CodecError> {
     let unknown = CodecError::UnknownCodec { byte: codec.bytes()[0] };
     let value_codec = codec.value_codec().ok_or(unknown)?;
     if !codec.runs {
-        return read(source, value_codec, codec.predictor, out);
+        return read(source, value_codec, codec.predictor, scratch, out);
     }
-    let runs = runs::read(source, out.len(), scratch)?;
-    read(source, value_codec, codec.predictor, out.get_mut(..runs).unwrap_or_default())?;
-    runs::expand(out, scratch.get(..runs).unwrap_or_default());
+    let runs = runs::read_count(source, out.len())?;
+    read(source, value_codec, codec.predictor, scratch, out.get_mut(..runs).unwrap_or_default())?;
+    let lengths = scratch.get_mut(..runs).ok_or(CodecError::Memory { needed: out.len() })?;
+    runs::read_lengths(source, out.len(), lengths)?;
+    runs::expand(out, lengths);
     Ok(())
 }

@@ -5,6 +5,8 @@
 //! multiplication with the inverse of the odd part modulo 2^64, not by a division (Granlund and
 //! Montgomery, "Division by Invariant Integers using Multiplication", 1994, section 9).
 
+use super::varint;
+
 /// The greatest common divisor; 0 only of 0 and 0.
 pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if a == 0 || b == 0 {
@@ -107,6 +109,12 @@ pub(super) fn divide(numbers: &mut [i64]) -> (u64, u64) {
         *number = divisor.quotient(number.wrapping_sub(remainder));
     }
     (common, remainder as u64)
+}
+
+/// [`divide`], and the bytes that divisor and remainder take.
+pub(super) fn divide_len(numbers: &mut [i64]) -> usize {
+    let (divisor, remainder) = divide(numbers);
+    varint::len(divisor) + if divisor > 1 { varint::len(remainder) } else { 0 }
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@
 //! two bytes at the front say which. Coding into an empty slice measures.
 
 use super::{
-    Codec, EncodeError, Model, Plan, Rows, Scratch, TimestampPlan, ValuePlan, Values, booleans, bytes::Sink,
-    floats, gaps, integers, runs, states, timestamps,
+    Codec, EncodeError, Model, Plan, Rows, Scratch, TimestampPlan, ValuePlan, Values, booleans,
+    bytes::Sink,
+    floats::{self, Memory},
+    gaps, integers, runs, states, timestamps,
 };
 
 /// What was encoded.
@@ -64,7 +66,7 @@ fn encode_counting(
     };
     let mut sink = Sink::new(body);
     let step_plan: TimestampPlan = timestamps::resolve(rows.timestamps, plan.timestamps);
-    timestamps::write(rows.timestamps, step_plan, scratch.a, &mut sink);
+    timestamps::write(rows.timestamps, step_plan, scratch.steps, &mut sink);
     let timestamp_len = sink.len();
     if !rows.gaps.is_empty() {
         gaps::write(rows.gaps, &mut sink);
@@ -87,74 +89,94 @@ pub(super) fn write_values(
     sink: &mut Sink,
 ) -> ValuePlan {
     let plan = plan.for_kind(values.kind());
-    let plan = ValuePlan { runs: plan.runs && plan.model.allows_runs(), ..plan };
-    match values {
+    let runs = plan.model == Model::Alternating || plan.runs && plan.model.allows_runs();
+    let plan = ValuePlan { runs, ..plan };
+    let followed = match values {
         Values::Float(values) => {
             let reduced = if plan.runs || !gap_rows.is_empty() {
                 let Some(copy) = scratch.floats.get_mut(..values.len()) else { return plan };
                 copy.copy_from_slice(values);
                 gaps::fill(copy, gap_rows, 0.0);
-                reduce(copy, plan, scratch.b, |a, b| a.to_bits() == b.to_bits(), sink)
+                reduce(copy, plan, scratch.lengths, |a, b| a.to_bits() == b.to_bits())
             } else {
                 values
             };
-            floats::write(reduced, plan, scratch.a, scratch.c, sink)
+            write_run_count(reduced.len(), plan, sink);
+            let mut memory = Memory {
+                numbers: &mut *scratch.numbers,
+                corrections: &mut *scratch.corrections,
+                exceptions: &mut *scratch.exceptions,
+                steps: &mut *scratch.steps,
+            };
+            let followed = floats::write(reduced.iter().copied(), plan, &mut memory, sink);
+            (followed, reduced.len())
         }
         Values::Integer(values) => {
-            let Some(copy) = scratch.c.get_mut(..values.len()) else { return plan };
+            let Some(copy) = scratch.numbers.get_mut(..values.len()) else { return plan };
             copy.copy_from_slice(values);
             gaps::fill(copy, gap_rows, 0);
-            let reduced = reduce(copy, plan, scratch.b, |a, b| a == b, sink);
-            integers::write(reduced, plan, sink)
+            let reduced = reduce(copy, plan, scratch.lengths, |a, b| a == b);
+            write_run_count(reduced.len(), plan, sink);
+            (integers::write(reduced, plan, sink), reduced.len())
         }
         Values::Boolean(values) => {
-            let Some(copy) = scratch.c.get_mut(..values.len()) else { return plan };
+            let Some(copy) = scratch.numbers.get_mut(..values.len()) else { return plan };
             for (to, &value) in copy.iter_mut().zip(values) {
                 *to = i64::from(value);
             }
             gaps::fill(copy, gap_rows, 0);
-            write_booleans(copy, plan, scratch.b, sink)
+            let reduced = reduce(copy, plan, scratch.lengths, |a, b| a == b);
+            write_run_count(reduced.len(), plan, sink);
+            (write_booleans(reduced, plan, sink), reduced.len())
         }
         Values::State { codes, texts } => {
-            let Some(copy) = scratch.c.get_mut(..codes.len()) else { return plan };
+            let Some(copy) = scratch.numbers.get_mut(..codes.len()) else { return plan };
             for (to, &code) in copy.iter_mut().zip(codes) {
                 *to = i64::from(code);
             }
-            // Rows that are all gaps are given the first text, if there is any; `check` saw to the codes.
+            // Rows that are all gaps are given the first text; `check` saw to it that there is one.
             gaps::fill(copy, gap_rows, 0);
-            let reduced = reduce(copy, plan, scratch.b, |a, b| a == b, sink);
-            states::write_texts(reduced, texts, scratch.a.get_mut(..texts.len()).unwrap_or_default(), sink);
+            let reduced = reduce(copy, plan, scratch.lengths, |a, b| a == b);
+            write_run_count(reduced.len(), plan, sink);
+            let renamed = scratch.exceptions.get_mut(..texts.len()).unwrap_or_default();
+            states::write_texts(reduced, texts, renamed, sink);
             states::write_codes(reduced, plan.predictor, sink);
-            plan
+            (plan, reduced.len())
         }
+    };
+    let (followed, runs) = followed;
+    if plan.runs {
+        runs::write_lengths(scratch.lengths.get(..runs).unwrap_or_default(), sink);
     }
+    followed
 }
 
-/// Reduces a column to its runs, and writes their lengths, if the plan says so.
+/// Reduces a column to its runs, if the plan says so.
 fn reduce<'a, T: Copy>(
     values: &'a mut [T],
     plan: ValuePlan,
     lengths: &mut [i64],
     same: impl Fn(T, T) -> bool,
-    sink: &mut Sink,
 ) -> &'a mut [T] {
     if !plan.runs {
         return values;
     }
     let runs = runs::compact(values, lengths, same);
-    runs::write(lengths.get(..runs).unwrap_or_default(), sink);
     values.get_mut(..runs).unwrap_or_default()
 }
 
-fn write_booleans(values: &mut [i64], plan: ValuePlan, lengths: &mut [i64], sink: &mut Sink) -> ValuePlan {
+fn write_run_count(runs: usize, plan: ValuePlan, sink: &mut Sink) {
+    if plan.runs {
+        runs::write_count(runs, sink);
+    }
+}
+
+/// Writes a column of 0 and 1, reduced to its runs if they alternate.
+fn write_booleans(values: &[i64], plan: ValuePlan, sink: &mut Sink) -> ValuePlan {
     let first = values.first().copied().unwrap_or_default();
     match plan.model {
+        Model::Alternating => sink.byte(first as u8),
         Model::Constant if values.iter().all(|&value| value == first) => sink.byte(first as u8),
-        Model::Alternating => {
-            reduce(values, ValuePlan { runs: true, ..plan }, lengths, |a, b| a == b, sink);
-            sink.byte(first as u8);
-            return ValuePlan { runs: true, ..plan };
-        }
         _ => {
             booleans::write_bitmap(values.iter().map(|&value| value != 0), sink);
             return ValuePlan { model: Model::Bitmap, ..plan };

@@ -5,8 +5,10 @@
 //! that does not. What is given out always fits.
 
 use super::{
-    Model, Plan, Rows, Scratch, TimestampPlan, Values, divisor, floats, measure,
-    numbers::{Stream, rows_that_fit},
+    Model, Plan, Rows, Scratch, TimestampPlan, Values, divisor, floats,
+    floats::Memory,
+    measure,
+    prefix::{Stream, rows_that_fit},
     timestamps,
     varint::{self, zigzag},
 };
@@ -51,63 +53,93 @@ struct Counted {
 
 /// Adds up mini-blocks; `None` where the plan codes other things than residuals.
 fn fit_residuals(rows: &Rows, plan: &Plan, scratch: &mut Scratch, capacity: usize) -> Option<Counted> {
-    let values = plan.values.for_kind(rows.values.kind());
-    if values.runs || !rows.gaps.is_empty() {
+    let plan = Plan { values: plan.values.for_kind(rows.values.kind()), ..*plan };
+    if plan.values.runs || !rows.gaps.is_empty() {
         return None;
     }
-    let numbers = scratch.a.get_mut(..rows.len())?;
-    let mut head = HEAD_BYTES;
-    let mut exceptions: &[i64] = &[];
+    let mut streams = [Stream::plain(&[]), Stream::plain(&[]), Stream::plain(&[])];
+    let numbers = scratch.numbers.get_mut(..rows.len())?;
+    let (mut head, mut exceptions) = (HEAD_BYTES, 0);
     match rows.values {
-        Values::Float(column) if values.model.predicts() => {
-            let prepared = floats::prepare(column, values, numbers, scratch.c);
-            if prepared.plan != values {
+        Values::Float(column) => {
+            let mut memory = Memory {
+                numbers: &mut *numbers,
+                corrections: &mut *scratch.corrections,
+                exceptions: &mut *scratch.exceptions,
+                steps: &mut [],
+            };
+            let (bytes, divided) = match plan.values.model {
+                Model::Bits => (0, false),
+                Model::Decimal { .. } | Model::Single { .. } => (1, true),
+                Model::Rational(rational) => (rational.head_len(), true),
+                _ => return None,
+            };
+            let prepared = floats::prepare(column.iter().copied(), plan.values.model, &mut memory);
+            if prepared.model != plan.values.model {
                 return None;
             }
-            exceptions = scratch.c.get(..prepared.exceptions)?;
-            if values.model != Model::Bits {
-                head += 1 + varint::len(exceptions.len() as u64) + divide(numbers);
+            exceptions = prepared.exceptions;
+            head += bytes;
+            if divided {
+                head += varint::len(exceptions as u64) + divisor::divide_len(numbers);
+            }
+            if prepared.corrected {
+                streams[2] = Stream::plain(scratch.corrections.get(..rows.len())?);
             }
         }
-        Values::Integer(column) if values.model == Model::Integers => {
+        Values::Integer(column) if plan.values.model == Model::Integers => {
             numbers.copy_from_slice(column);
-            head += divide(numbers);
+            head += divisor::divide_len(numbers);
         }
         _ => return None,
     }
+    let numbers = scratch.numbers.get(..rows.len())?;
     head += varint::len(zigzag(numbers.first().copied().unwrap_or_default()));
-    let step_plan = timestamps::resolve(rows.timestamps, plan.timestamps);
-    let (unit, step_count) = match step_plan {
-        TimestampPlan::ConstantStep => (1, 0),
-        _ => timestamps::prepare(rows.timestamps, scratch.b),
-    };
-    let steps = scratch.b.get(..step_count)?;
-    let first_step = rows.timestamps.get(1).map_or(0, |second| second.wrapping_sub(rows.timestamps[0]));
-    head += match steps.first() {
-        _ if rows.len() == 1 => 0,
-        None => varint::len(zigzag(first_step)),
-        Some(&first) => varint::len(unit) + varint::len(zigzag(first)),
-    };
-    let mut streams =
-        [Stream::new(steps, step_plan.predictor(), 2), Stream::new(numbers, values.predictor, 1)];
+    streams[0] = Stream::predicted(numbers, plan.values.predictor, 1);
+    let steps = steps(rows, plan.timestamps, scratch.steps, &mut head)?;
+    streams[1] = steps.stream;
+    let exceptions = scratch.exceptions.get(..exceptions)?;
+    let off_grid = |count: usize| exceptions.partition_point(|&row| row < count as i64);
     let count = rows_that_fit(&mut streams, rows.len(), |count| {
-        let off_grid = exceptions.partition_point(|&row| row < count as i64);
-        capacity.checked_sub(head + exception_bytes(off_grid, count))
+        capacity.checked_sub(head + exception_bytes(off_grid(count), count))
     });
     let exact = count == rows.len() || {
         // The prefix is coded just so if its common divisors and exceptions lead to nothing else.
-        let off_grid = exceptions.partition_point(|&row| row < count as i64);
-        off_grid <= floats::exceptions_max(count)
+        off_grid(count) <= floats::exceptions_max(count)
             && divisor::coprime(differences(numbers.get(..count)?))
-            && (steps.is_empty() || divisor::coprime(steps.iter().copied().take(count.saturating_sub(1))))
+            && steps
+                .numbers
+                .get(..count.saturating_sub(1))
+                .is_none_or(|steps| divisor::coprime(steps.iter().copied()))
     };
     Some(Counted { rows: count, exact })
 }
 
-/// Divides by the common divisor; the bytes of divisor and remainder.
-fn divide(numbers: &mut [i64]) -> usize {
-    let (divisor, remainder) = divisor::divide(numbers);
-    varint::len(divisor) + if divisor > 1 { varint::len(remainder) } else { 0 }
+/// The steps of timestamps; no numbers where the step is constant.
+struct Steps<'a> {
+    numbers: &'a [i64],
+    stream: Stream<'a>,
+}
+
+/// Prepares the steps, and adds their bytes outside mini-blocks to `head`.
+fn steps<'a>(
+    rows: &Rows,
+    plan: TimestampPlan,
+    scratch: &'a mut [i64],
+    head: &mut usize,
+) -> Option<Steps<'a>> {
+    let plan = timestamps::resolve(rows.timestamps, plan);
+    let (unit, count) = match plan {
+        TimestampPlan::ConstantStep => (1, 0),
+        _ => timestamps::prepare(rows.timestamps, scratch),
+    };
+    let numbers = scratch.get(..count)?;
+    *head += match (rows.timestamps, numbers.first()) {
+        (_, Some(&first)) => varint::len(unit) + varint::len(zigzag(first)),
+        ([first, second, ..], None) => varint::len(zigzag(second.wrapping_sub(*first))),
+        _ => 0,
+    };
+    Some(Steps { numbers, stream: Stream::predicted(numbers, plan.predictor(), 2) })
 }
 
 /// Each number less the first.

@@ -22,15 +22,18 @@ pub(super) fn power(decimals: u8) -> Option<f64> {
 
 /// The integer nearest to `x`, halves to the even one; `None` if its size is over [`INTEGER_MAX`].
 pub(super) fn nearest(x: f64) -> Option<i64> {
-    // Adding 2^52 with the sign of x leaves no bits for a fraction, and rounds as it does so.
+    (x.abs() <= INTEGER_MAX as f64).then(|| round(x) as i64)
+}
+
+/// The whole number nearest to `x`, halves to the even one, as a float without a negative zero.
+pub(super) fn round(x: f64) -> f64 {
     const UNIT: f64 = (1_u64 << 52) as f64;
     if x.abs() < UNIT {
+        // Adding 2^52 with the sign of x leaves no bits for a fraction, and rounds as it does so.
         let shift = UNIT.copysign(x);
-        Some((x + shift - shift) as i64)
-    } else if x.abs() <= INTEGER_MAX as f64 {
-        Some(x as i64)
+        x + shift - shift + 0.0
     } else {
-        None
+        x
     }
 }
 

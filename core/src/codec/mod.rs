@@ -12,26 +12,30 @@
 //! | --- | --- |
 //! | `rows` | the columns of a chunk, and scratch memory |
 //! | `plan` | plans, codec bytes |
-//! | `choose` | a plan by trial |
-//! | `encode`, `fit` | rows to bytes, rows to a capacity |
+//! | `choose`, `choose_floats` | a plan by trial |
+//! | `encode`, `fit`, `prefix` | rows to bytes, rows to a capacity |
 //! | `decode`, `chunk` | bytes to slices, bytes to vectors |
 //! | `timestamps`, `gaps`, `runs` | the columns beside the values |
-//! | `floats`, `integers`, `booleans`, `states` | the columns of values |
-//! | `grid`, `divisor`, `predict`, `numbers` | floats as integers, integers as residuals |
+//! | `floats`, `floats_read`, `integers`, `booleans`, `states` | the columns of values |
+//! | `grid`, `rational`, `dictionary` | floats as integers |
+//! | `divisor`, `predict`, `numbers` | integers as residuals |
 //! | `blocks`, `bitpack`, `varint`, `bytes` | residuals as bits, bytes as cursors |
 //! | `limits`, `error` | what is too much, what is wrong |
 
 mod blocks;
 mod booleans;
 mod choose;
+mod choose_floats;
 #[cfg(feature = "alloc")]
 mod chunk;
 mod decode;
+mod dictionary;
 mod divisor;
 mod encode;
 mod error;
 mod fit;
 mod floats;
+mod floats_read;
 mod gaps;
 mod grid;
 mod integers;
@@ -39,6 +43,8 @@ mod limits;
 mod numbers;
 mod plan;
 mod predict;
+mod prefix;
+mod rational;
 mod rows;
 mod runs;
 mod states;
@@ -60,7 +66,8 @@ pub use error::{CodecError, Defect, EncodeError};
 pub use fit::fit;
 pub use grid::{DECIMALS_MAX, INTEGER_MAX, decimals_of, from_decimal, to_decimal};
 pub use limits::{ROWS_MAX, TEXTS_MAX};
-pub use plan::{Codec, Model, Plan, TimestampPlan, ValuePlan};
+pub use plan::{Codec, Entries, Model, Plan, TimestampPlan, ValuePlan};
 pub use predict::Predictor;
-pub use rows::{Rows, Scratch, Values};
+pub use rational::{Rational, Rounding};
+pub use rows::{Rows, SCRATCH_INTEGERS, Scratch, Values};
 pub use states::Texts;

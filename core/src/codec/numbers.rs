@@ -8,10 +8,11 @@
 
 use super::{
     CodecError, Defect, Predictor,
-    blocks::{self, BlockMeter, BlockReader, BlockWriter, MINI},
+    blocks::{BlockMeter, BlockReader, BlockWriter, MINI},
     bytes::{Sink, Source},
     divisor,
     predict::Restorer,
+    varint::{self, zigzag},
 };
 
 /// Writes `numbers`, which has no common divisor or none worth taking out.
@@ -40,75 +41,27 @@ pub(super) fn write_divided(numbers: &mut [i64], predictor: Predictor, sink: &mu
     write_predicted(numbers, predictor, sink);
 }
 
-/// A column as it would be written, for adding up the bytes of its prefixes.
-#[derive(Clone, Debug)]
-pub(super) struct Stream<'a> {
-    numbers: &'a [i64],
-    predictor: Predictor,
-    /// Of n rows, n - lag have a residual.
-    lag: usize,
-    /// The bytes up to the present mini-block.
-    meter: BlockMeter,
+/// The bytes of `numbers` as a predicted column.
+pub(super) fn predicted_len(numbers: &[i64], predictor: Predictor) -> usize {
+    let first = varint::len(zigzag(numbers.first().copied().unwrap_or_default()));
+    let mut meter = BlockMeter::default();
+    let mut block = [0; MINI];
+    for begin in (1..numbers.len()).step_by(MINI) {
+        let count = (numbers.len() - begin).min(MINI);
+        let Some(residuals) = block.get_mut(..count) else { break };
+        predictor.residuals(numbers, begin, residuals);
+        meter.push(residuals);
+    }
+    first + meter.bytes()
 }
 
-impl<'a> Stream<'a> {
-    /// A predicted column whose number 0 belongs to row `lag - 1`.
-    pub(super) fn new(numbers: &'a [i64], predictor: Predictor, lag: usize) -> Self {
-        Self { numbers, predictor, lag, meter: BlockMeter::default() }
+/// The bytes of `residuals` as a stream.
+pub(super) fn stream_len(residuals: &[i64]) -> usize {
+    let mut meter = BlockMeter::default();
+    for block in residuals.chunks(MINI) {
+        meter.push(block);
     }
-
-    /// The meter behind the first `rows` rows, of which all mini-blocks before `block` were counted.
-    fn meter_at(&self, block: usize, rows: usize) -> BlockMeter {
-        let begin = block * MINI;
-        let residuals = rows.min(self.numbers.len() + self.lag - 1).saturating_sub(self.lag);
-        let count = residuals.saturating_sub(begin).min(MINI);
-        let mut buffer = [0; MINI];
-        let mut meter = self.meter;
-        if let Some(out) = buffer.get_mut(..count)
-            && count > 0
-        {
-            self.predictor.residuals(self.numbers, begin + 1, out);
-            meter.push(out);
-        }
-        meter
-    }
-}
-
-/// The most rows up to `rows` for which the mini-blocks of both streams take at most what `room` gives
-/// for a count of rows; `room` may fall as rows are added.
-pub(super) fn rows_that_fit(
-    streams: &mut [Stream; 2],
-    rows: usize,
-    room: impl Fn(usize) -> Option<usize>,
-) -> usize {
-    let fits = |streams: &[Stream; 2], block: usize, rows: usize| {
-        let bytes: usize = streams.iter().map(|stream| stream.meter_at(block, rows).bytes()).sum();
-        room(rows).is_some_and(|room| bytes <= room)
-    };
-    let lag_min = streams.iter().map(|stream| stream.lag).min().unwrap_or_default();
-    for block in 0.. {
-        // At this many rows, the present mini-block is full in one stream at least.
-        let end = (block + 1) * MINI + lag_min;
-        if !fits(streams, block, end.min(rows)) {
-            let (mut low, mut high) = (block * MINI, end.min(rows));
-            while high - low > 1 {
-                let middle = low.midpoint(high);
-                if fits(streams, block, middle) {
-                    low = middle;
-                } else {
-                    high = middle;
-                }
-            }
-            return low;
-        }
-        if end >= rows {
-            break;
-        }
-        for stream in streams.iter_mut() {
-            stream.meter = stream.meter_at(block, rows);
-        }
-    }
-    rows
+    meter.bytes()
 }
 
 /// Reads a predicted column of `out.len()` numbers; each goes through `value`.
@@ -157,9 +110,4 @@ pub(super) fn read_divided<T>(
             })
         }
     }
-}
-
-/// Reads a stream of `out.len()` residuals that stand for themselves.
-pub(super) fn read_plain(source: &mut Source, out: &mut [i64]) -> Result<(), CodecError> {
-    blocks::read(source, out)
 }

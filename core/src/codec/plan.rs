@@ -5,7 +5,7 @@
 //! byte 1  columns   7..6: predictor | 5: gaps | 4..3: coder | 2..0: timestamp codec
 //! ```
 
-use super::{CodecError, Defect, Predictor};
+use super::{CodecError, Defect, Predictor, Rational};
 use crate::point::ValueKind;
 
 const RUNS: u8 = 0x80;
@@ -29,6 +29,13 @@ pub enum Model {
         /// Digits behind the point, at most 15.
         decimals: u8,
     },
+    /// Floats as integers of a rational grid, and corrections of their last places.
+    Rational(Rational),
+    /// Floats as codes of a sorted list of the distinct ones.
+    Dictionary {
+        /// How that list is coded.
+        entries: Entries,
+    },
     /// Floats by their bits, in the order of their values.
     #[default]
     Bits,
@@ -42,13 +49,68 @@ pub enum Model {
     Codes,
 }
 
+/// How the entries of a dictionary are coded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Entries {
+    /// As integers / 10^decimals.
+    Decimal {
+        /// Digits behind the point, at most 15.
+        decimals: u8,
+    },
+    /// The same through binary32.
+    Single {
+        /// Digits behind the point, at most 15.
+        decimals: u8,
+    },
+    /// By their bits.
+    Bits,
+}
+
+impl Entries {
+    const SINGLE: u8 = 16;
+    const BITS: u8 = 32;
+
+    /// The stored byte.
+    pub(super) const fn code(self) -> u8 {
+        match self {
+            Self::Decimal { decimals } => decimals & 15,
+            Self::Single { decimals } => Self::SINGLE | decimals & 15,
+            Self::Bits => Self::BITS,
+        }
+    }
+
+    /// What is stored as `code`.
+    pub(super) const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            0..Self::SINGLE => Some(Self::Decimal { decimals: code }),
+            Self::SINGLE..Self::BITS => Some(Self::Single { decimals: code - Self::SINGLE }),
+            Self::BITS => Some(Self::Bits),
+            _ => None,
+        }
+    }
+
+    /// The model that codes such a column.
+    pub(super) const fn model(self) -> Model {
+        match self {
+            Self::Decimal { decimals } => Model::Decimal { decimals },
+            Self::Single { decimals } => Model::Single { decimals },
+            Self::Bits => Model::Bits,
+        }
+    }
+}
+
 impl Model {
     /// The kind of values that the model is for; `None` for those that serve floats and others.
     const fn serves(self, kind: ValueKind) -> bool {
         match self {
             Self::Raw => matches!(kind, ValueKind::Float | ValueKind::Integer),
             Self::Constant => !matches!(kind, ValueKind::State),
-            Self::Decimal { .. } | Self::Single { .. } | Self::Bits => matches!(kind, ValueKind::Float),
+            Self::Decimal { .. }
+            | Self::Single { .. }
+            | Self::Rational(_)
+            | Self::Dictionary { .. }
+            | Self::Bits => matches!(kind, ValueKind::Float),
             Self::Integers => matches!(kind, ValueKind::Integer),
             Self::Bitmap | Self::Alternating => matches!(kind, ValueKind::Boolean),
             Self::Codes => matches!(kind, ValueKind::State),
@@ -62,13 +124,15 @@ impl Model {
             Self::Constant => 2,
             Self::Decimal { .. } | Self::Integers | Self::Bitmap | Self::Codes => 3,
             Self::Single { .. } | Self::Alternating => 4,
+            Self::Rational(_) => 5,
+            Self::Dictionary { .. } => 6,
             Self::Bits => 7,
         }
     }
 
     /// Whether residuals of a predictor are coded, so that the predictor bits mean something.
     pub(super) const fn predicts(self) -> bool {
-        matches!(self, Self::Decimal { .. } | Self::Single { .. } | Self::Bits | Self::Integers | Self::Codes)
+        !matches!(self, Self::Raw | Self::Constant | Self::Bitmap | Self::Alternating)
     }
 
     /// Whether values may be reduced to one a run before they are coded.
@@ -163,6 +227,8 @@ pub(super) enum ValueCodec {
     Constant,
     Decimal,
     Single,
+    Rational,
+    Dictionary,
     Bits,
     Integers,
     Bitmap,
@@ -236,6 +302,8 @@ impl Codec {
             (Float | Integer | Boolean, 2) => ValueCodec::Constant,
             (Float, 3) => ValueCodec::Decimal,
             (Float, 4) => ValueCodec::Single,
+            (Float, 5) => ValueCodec::Rational,
+            (Float, 6) => ValueCodec::Dictionary,
             (Float, 7) => ValueCodec::Bits,
             (Integer, 3) => ValueCodec::Integers,
             (Boolean, 3) => ValueCodec::Bitmap,
@@ -252,6 +320,8 @@ impl Codec {
             Some(ValueCodec::Constant) => "constant",
             Some(ValueCodec::Decimal) => "decimal",
             Some(ValueCodec::Single) => "single",
+            Some(ValueCodec::Rational) => "rational",
+            Some(ValueCodec::Dictionary) => "dictionary",
             Some(ValueCodec::Bits) => "bits",
             Some(ValueCodec::Integers) => "integers",
             Some(ValueCodec::Bitmap) => "bitmap",

@@ -119,25 +119,47 @@ impl Rows<'_> {
     }
 }
 
-/// Memory lent by the caller. Each part needs a slot for each row, and for each text of states.
+/// Memory lent by the caller, as slots: one for each row, and at least one for each text of states.
 ///
 /// What is left in it has no meaning.
 #[derive(Debug)]
 pub struct Scratch<'a> {
-    /// Numbers of the column at work.
-    pub a: &'a mut [i64],
-    /// Corrections and run lengths.
-    pub b: &'a mut [i64],
-    /// Reduced columns and exceptions.
-    pub c: &'a mut [i64],
-    /// Reduced columns of floats.
-    pub floats: &'a mut [f64],
+    /// The numbers of a column.
+    pub(super) numbers: &'a mut [i64],
+    /// Corrections of the last place; keys of a dictionary.
+    pub(super) corrections: &'a mut [i64],
+    /// Rows off the grid; ranks in a hash table.
+    pub(super) exceptions: &'a mut [i64],
+    /// Steps of timestamps; keys in a hash table.
+    pub(super) steps: &'a mut [i64],
+    /// Lengths of runs.
+    pub(super) lengths: &'a mut [i64],
+    /// A column of floats reduced to its runs.
+    pub(super) floats: &'a mut [f64],
 }
 
-impl Scratch<'_> {
-    /// The slots that every part has.
+/// A slot of [`Scratch`] takes so many integers, and one float.
+pub const SCRATCH_INTEGERS: usize = 5;
+
+impl<'a> Scratch<'a> {
+    /// Memory with as many slots as `floats` has, or a fifth of what `integers` has.
+    pub fn new(integers: &'a mut [i64], floats: &'a mut [f64]) -> Self {
+        let slots = floats.len().min(integers.len() / SCRATCH_INTEGERS);
+        let mut parts = integers.chunks_exact_mut(slots.max(1));
+        let mut part = || parts.next().unwrap_or_default();
+        Self {
+            numbers: part(),
+            corrections: part(),
+            exceptions: part(),
+            steps: part(),
+            lengths: part(),
+            floats: floats.get_mut(..slots).unwrap_or_default(),
+        }
+    }
+
+    /// The slots of every part.
     pub fn slots(&self) -> usize {
-        self.a.len().min(self.b.len()).min(self.c.len()).min(self.floats.len())
+        self.floats.len()
     }
 
     /// Refuses memory that is too small for `rows`.

@@ -1,15 +1,13 @@
 //! Runs: neighbouring equal values reduced to one, and their lengths.
 //!
 //! ```text
-//! runs   count of runs - 1 (varint), then the lengths - 1 (a stream of mini-blocks)
+//! runs   count of runs - 1 (varint), the values of the runs as a column of that many rows,
+//!        then the lengths - 1 (a stream of mini-blocks)
 //! ```
-//!
-//! The values of the runs follow as a column of that many rows.
 
 use super::{
     CodecError, Defect, blocks,
     bytes::{Sink, Source},
-    numbers,
 };
 
 /// Moves one value of each run to the front of `values`, its length - 1 to `lengths`; how many runs.
@@ -36,24 +34,31 @@ pub(super) fn compact<T: Copy>(values: &mut [T], lengths: &mut [i64], same: impl
     runs
 }
 
+/// Writes the count of runs.
+pub(super) fn write_count(runs: usize, sink: &mut Sink) {
+    sink.varint((runs as u64).saturating_sub(1));
+}
+
 /// Writes the lengths - 1.
-pub(super) fn write(lengths: &[i64], sink: &mut Sink) {
-    sink.varint((lengths.len() as u64).saturating_sub(1));
+pub(super) fn write_lengths(lengths: &[i64], sink: &mut Sink) {
     blocks::write(lengths, sink);
 }
 
-/// Reads the lengths - 1 of runs that make up `count` rows; how many runs.
-pub(super) fn read(source: &mut Source, count: usize, lengths: &mut [i64]) -> Result<usize, CodecError> {
+/// Reads the count of runs that make up `count` rows.
+pub(super) fn read_count(source: &mut Source, count: usize) -> Result<usize, CodecError> {
+    Ok(source.varint_in(0, count.saturating_sub(1), Defect::Count)?.saturating_add(1))
+}
+
+/// Reads the lengths - 1 of runs that make up `count` rows.
+pub(super) fn read_lengths(source: &mut Source, count: usize, lengths: &mut [i64]) -> Result<(), CodecError> {
     let wrong = source.defect(Defect::Runs);
-    let runs = source.varint_in(0, count.saturating_sub(1), Defect::Count)? + 1;
-    let lengths = lengths.get_mut(..runs).ok_or(CodecError::Memory { needed: runs })?;
-    numbers::read_plain(source, lengths)?;
+    blocks::read(source, lengths)?;
     let mut left = count;
     for &length in lengths.iter() {
         let length = usize::try_from(length).map_err(|_| wrong)?;
         left = left.checked_sub(length).and_then(|left| left.checked_sub(1)).ok_or(wrong)?;
     }
-    if left == 0 { Ok(runs) } else { Err(wrong) }
+    if left == 0 { Ok(()) } else { Err(wrong) }
 }
 
 /// Spreads the values at the front of `values` over their runs, which add up to all of it.

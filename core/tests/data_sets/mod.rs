@@ -6,15 +6,15 @@
 use std::{env, fs::File, io::Read, path::PathBuf};
 
 /// One column of a data set, with the rows that have a value in it, in their order of arrival.
-pub struct Column {
+pub(crate) struct Column {
     /// Name of the data set.
-    pub set: String,
+    pub(crate) set: String,
     /// Name of the column.
-    pub name: String,
+    pub(crate) name: String,
     /// Nanoseconds since the epoch.
-    pub timestamps: Vec<i64>,
+    pub(crate) timestamps: Vec<i64>,
     /// As many values.
-    pub values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
 }
 
 /// The folder of the sets.
@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
 }
 
 /// All columns, by set; none, and a line on standard error, where the folder is absent.
-pub fn load() -> Vec<Column> {
+pub(crate) fn load() -> Vec<Column> {
     let folder = folder();
     let Ok(entries) = folder.read_dir() else {
         eprintln!("SKIPPED: no data sets in {}; set SILTSTONE_SHARED to their folder", folder.display());
@@ -34,7 +34,7 @@ pub fn load() -> Vec<Column> {
         entries.map(|entry| entry.expect("the folder can be listed").path()).collect();
     paths.retain(|path| path.to_string_lossy().ends_with(".csv.gz"));
     paths.sort();
-    paths.iter().flat_map(|path| columns(path)).collect()
+    paths.iter().flat_map(columns).collect()
 }
 
 fn columns(path: &PathBuf) -> Vec<Column> {

@@ -2,8 +2,8 @@
 
 use super::generate::{Random, columns, special_values, timestamps};
 use crate::codec::{
-    Chunk, EncodeError, Encoded, Model, OwnedValues, Plan, Predictor, Rows, ScratchBuffer, TimestampPlan,
-    ValuePlan, Values, choose, decode, describe, encode, fit, measure,
+    Chunk, EncodeError, Encoded, Entries, Model, OwnedValues, Plan, Predictor, Rational, Rounding, Rows,
+    ScratchBuffer, TimestampPlan, ValuePlan, Values, choose, decode, describe, encode, fit, measure,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -18,6 +18,12 @@ pub(super) fn float_plans() -> Vec<Plan> {
         Model::Decimal { decimals: 15 },
         Model::Single { decimals: 1 },
         Model::Single { decimals: 6 },
+        Model::Rational(Rational { multiplier: 3, decimals: 0, rounding: Rounding::None }),
+        Model::Rational(Rational { multiplier: 1, decimals: 2, rounding: Rounding::Single }),
+        Model::Rational(Rational { multiplier: 6, decimals: 1, rounding: Rounding::Decimals(8) }),
+        Model::Dictionary { entries: Entries::Decimal { decimals: 2 } },
+        Model::Dictionary { entries: Entries::Single { decimals: 3 } },
+        Model::Dictionary { entries: Entries::Bits },
     ];
     let mut plans = Vec::new();
     for (index, model) in models.into_iter().enumerate() {
@@ -169,6 +175,16 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         Just(Model::Bits),
         (0..=15_u8).prop_map(|decimals| Model::Decimal { decimals }),
         (0..=15_u8).prop_map(|decimals| Model::Single { decimals }),
+        (1..=u16::MAX, 0..=9_u8, 0..=15_u8).prop_map(|(multiplier, decimals, rounded)| {
+            let rounding = match rounded {
+                14 => Rounding::None,
+                15 => Rounding::Single,
+                decimals => Rounding::Decimals(decimals),
+            };
+            Model::Rational(Rational { multiplier, decimals, rounding })
+        }),
+        (0..=15_u8).prop_map(|decimals| Model::Dictionary { entries: Entries::Decimal { decimals } }),
+        Just(Model::Dictionary { entries: Entries::Bits }),
         Just(Model::Integers),
         Just(Model::Bitmap),
         Just(Model::Alternating),
