@@ -10,6 +10,7 @@
 //! | `extent` | inner nodes while the segment is open |
 //! | `log` | the reference log |
 //! | `writer`, `seal` | points to blocks |
+//! | `lean`, `lean_out` | points to blocks without a heap |
 //! | `tail`, `roots` | the byte stream behind the nodes |
 //! | `blocks` | blocks at hand, and those that are needed |
 //! | `reader` | a sealed segment |
@@ -25,6 +26,8 @@ mod error;
 mod extent;
 mod footer;
 mod header;
+mod lean;
+mod lean_out;
 #[cfg(feature = "alloc")]
 mod log;
 #[cfg(feature = "alloc")]
@@ -55,6 +58,7 @@ pub use definition::{Definition, STATE_LEN_MAX, UNIT_LEN_MAX};
 pub use error::{AppendError, SegmentError};
 pub use footer::{Footer, Section, SectionKind};
 pub use header::{FORMAT_VERSION, MAGIC, SegmentHeader, SegmentKind};
+pub use lean::{LeanError, LeanWriter};
 #[cfg(feature = "alloc")]
 pub use reader::{Sealed, Suggest};
 #[cfg(feature = "alloc")]

@@ -1,5 +1,5 @@
 //! Tests of the segment room: everything that was appended is there again, sealed or not, and damage shows.
 
 mod corruption;
-mod harness;
+pub(super) mod harness;
 mod round_trip;

@@ -58,6 +58,7 @@ fn put_exceptions(values: &[i128], minimum: i64, width: u32, sink: &mut Sink<'_>
 }
 
 /// Fills `out` with the next column.
+#[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "what reads needs a heap"))]
 pub(super) fn get(cursor: &mut Cursor<'_>, out: &mut [i128]) -> Result<(), TableError> {
     let head = cursor.u8()?;
     if head == WIDE {

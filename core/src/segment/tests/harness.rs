@@ -11,9 +11,9 @@ use crate::series::{NoRegex, Selector, SeriesName};
 use crate::tree::leaf::Leaf;
 use crate::tree::{Laws, Reference, Summary, node};
 
-pub(super) const DEVICE: [u8; 16] = *b"a device's id 16";
+pub(in crate::segment) const DEVICE: [u8; 16] = *b"a device's id 16";
 
-pub(super) fn header(number: u32) -> SegmentHeader {
+pub(in crate::segment) fn header(number: u32) -> SegmentHeader {
     SegmentHeader {
         id: SegmentId { device: DEVICE, epoch: 1, number },
         kind: SegmentKind::InOrder,
@@ -26,7 +26,7 @@ pub(super) fn header(number: u32) -> SegmentHeader {
 }
 
 /// Everything finished so far, at its place.
-pub(super) fn store(writer: &mut Writer, file: &mut Vec<u8>) {
+pub(in crate::segment) fn store(writer: &mut Writer, file: &mut Vec<u8>) {
     for block in writer.take_blocks() {
         let at = block.number as usize * BLOCK_LEN;
         assert_eq!(at, file.len(), "blocks come in the order of addresses");
@@ -35,7 +35,7 @@ pub(super) fn store(writer: &mut Writer, file: &mut Vec<u8>) {
 }
 
 /// Gives every block that is asked for.
-pub(super) fn ready<T>(
+pub(in crate::segment) fn ready<T>(
     file: &[u8],
     at_hand: &mut BlockMap,
     mut ask: impl FnMut(&BlockMap) -> Result<Answer<T>, SegmentError>,
@@ -55,13 +55,13 @@ pub(super) fn ready<T>(
     panic!("asks for ever");
 }
 
-pub(super) fn open_sealed(file: &[u8], at_hand: &mut BlockMap) -> Result<Sealed, SegmentError> {
+pub(in crate::segment) fn open_sealed(file: &[u8], at_hand: &mut BlockMap) -> Result<Sealed, SegmentError> {
     let count = (file.len() / BLOCK_LEN) as u32;
     ready(file, at_hand, |blocks| Sealed::open(count, blocks))
 }
 
 /// All series of a sealed file with their points.
-pub(super) fn read_sealed(file: &[u8]) -> Result<Vec<(String, Vec<Row>)>, SegmentError> {
+pub(in crate::segment) fn read_sealed(file: &[u8]) -> Result<Vec<(String, Vec<Row>)>, SegmentError> {
     let mut at_hand = BlockMap::new();
     let sealed = open_sealed(file, &mut at_hand)?;
     let all = Selector::parse("{__name__!=\"\"}").expect("selector");
@@ -75,7 +75,7 @@ pub(super) fn read_sealed(file: &[u8]) -> Result<Vec<(String, Vec<Row>)>, Segmen
     Ok(series)
 }
 
-pub(super) fn scan(file: &[u8], strict: bool) -> Result<Scanned, SegmentError> {
+pub(in crate::segment) fn scan(file: &[u8], strict: bool) -> Result<Scanned, SegmentError> {
     let mut scan = Scan::new(SegmentHeader::open(file)?, strict);
     for block in file.chunks(BLOCK_LEN).skip(1) {
         if scan.push(block) == ScanStep::End {
@@ -86,9 +86,9 @@ pub(super) fn scan(file: &[u8], strict: bool) -> Result<Scanned, SegmentError> {
 }
 
 /// A row that compares bit by bit.
-pub(super) type Row = (i64, String);
+pub(in crate::segment) type Row = (i64, String);
 
-pub(super) fn row(point: &Point<'_>) -> Row {
+pub(in crate::segment) fn row(point: &Point<'_>) -> Row {
     let text = match point.value {
         Value::Float(float) => format!("float {:016x}", float.to_bits()),
         // An integer chunk may hold numbers that a float could hold as well.
@@ -102,7 +102,7 @@ pub(super) fn row(point: &Point<'_>) -> Row {
 }
 
 /// All rows below a reference, in order; every summary on the way is held against them.
-pub(super) fn walk(
+pub(in crate::segment) fn walk(
     blocks: &impl Blocks,
     header: &SegmentHeader,
     reference: &Reference,
@@ -157,27 +157,27 @@ fn same(a: &Summary, b: &Summary) {
 }
 
 /// A generator of reproducible numbers (xorshift64*, Vigna 2016).
-pub(super) struct Dice(pub u64);
+pub(in crate::segment) struct Dice(pub u64);
 
 impl Dice {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(in crate::segment) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
+    pub(in crate::segment) fn below(&mut self, limit: u64) -> u64 {
         (self.next() >> 16) % limit
     }
 }
 
-pub(super) fn name(series: usize) -> SeriesName {
+pub(in crate::segment) fn name(series: usize) -> SeriesName {
     SeriesName::new("metric", [("device", format!("d{series:03}").as_str())]).expect("name")
 }
 
 /// Points of `series`, each series of its own kind of signal.
-pub(super) fn signal(series: usize, count: usize, dice: &mut Dice) -> Vec<(i64, Owned)> {
+pub(in crate::segment) fn signal(series: usize, count: usize, dice: &mut Dice) -> Vec<(i64, Owned)> {
     let mut at = 1_700_000_000_000_000_000 + series as i64;
     let mut walk = 2_000i64;
     let mut points = Vec::new();
@@ -206,7 +206,7 @@ pub(super) fn signal(series: usize, count: usize, dice: &mut Dice) -> Vec<(i64, 
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Owned {
+pub(in crate::segment) enum Owned {
     Float(f64),
     Integer(i64),
     Boolean(bool),
@@ -215,7 +215,7 @@ pub(super) enum Owned {
 }
 
 impl Owned {
-    pub(super) fn point(self, at: i64) -> Point<'static> {
+    pub(in crate::segment) fn point(self, at: i64) -> Point<'static> {
         let value = match self {
             Self::Float(float) => Value::Float(float),
             Self::Integer(integer) => Value::Integer(integer),
@@ -226,7 +226,7 @@ impl Owned {
         Point { timestamp: Timestamp(at), value }
     }
 
-    pub(super) fn kind(self) -> ValueKind {
+    pub(in crate::segment) fn kind(self) -> ValueKind {
         self.point(0).value.kind().unwrap_or(ValueKind::Float)
     }
 }

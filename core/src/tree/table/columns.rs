@@ -12,6 +12,7 @@ pub(super) const RESETS: u64 = 1 << 5;
 pub(super) const CHANGES: u64 = 1 << 6;
 pub(super) const EXPLICIT: u64 = 1 << 7;
 pub(super) const TAGS: u64 = 1 << 8;
+#[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "what reads needs a heap"))]
 pub(super) const KNOWN: u64 = (1 << 9) - 1;
 
 /// The form of sums on no grid.
@@ -42,6 +43,7 @@ pub(super) fn code_of(number: Number, form: u8) -> i64 {
 }
 
 /// The number that `code` stands for in `form`.
+#[cfg_attr(not(feature = "alloc"), expect(dead_code, reason = "what reads needs a heap"))]
 pub(super) fn number_of(code: i64, form: u8, tagged: bool) -> Number {
     if tagged {
         return Number::Integer(code);
