@@ -5,6 +5,7 @@ pub mod clock;
 pub mod config;
 pub mod decode;
 pub mod files;
+pub mod http;
 pub mod mqtt;
 pub mod sheet;
 

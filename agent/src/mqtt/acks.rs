@@ -19,6 +19,8 @@ const QUEUE_MAX: usize = 65_535;
 pub struct AckToken {
     /// The connection it came by.
     pub epoch: u64,
+    /// The session that connection served: what packet ids and repeated messages belong to.
+    pub session: u64,
     /// Its packet id there.
     pub packet_id: u16,
 }
@@ -105,14 +107,17 @@ mod tests {
     fn tokens_of_an_older_connection_are_dropped() {
         let acks = AckQueue::new();
         acks.begin(1);
-        acks.push([AckToken { epoch: 1, packet_id: 1 }, AckToken { epoch: 1, packet_id: 2 }]);
+        acks.push([
+            AckToken { epoch: 1, session: 1, packet_id: 1 },
+            AckToken { epoch: 1, session: 1, packet_id: 2 },
+        ]);
         assert_eq!(acks.pop(1), Some(1));
         acks.begin(2);
         // The committer of the first connection comes late: packet id 1 is another message by now.
-        acks.push([AckToken { epoch: 1, packet_id: 1 }]);
+        acks.push([AckToken { epoch: 1, session: 1, packet_id: 1 }]);
         assert_eq!(acks.pop(2), None);
         assert_eq!(acks.pop(1), None);
-        acks.push([AckToken { epoch: 2, packet_id: 1 }]);
+        acks.push([AckToken { epoch: 2, session: 1, packet_id: 1 }]);
         assert_eq!(acks.pop(1), None, "the old sender gets nothing of the new connection");
         assert_eq!(acks.pop(2), Some(1));
         assert_eq!(acks.stale(), 2);
@@ -122,7 +127,11 @@ mod tests {
     fn order_is_kept_and_memory_bounded() {
         let acks = AckQueue::new();
         acks.begin(7);
-        acks.push((0..70_000_u32).map(|n| AckToken { epoch: 7, packet_id: (n % 65_535) as u16 + 1 }));
+        acks.push((0..70_000_u32).map(|n| AckToken {
+            epoch: 7,
+            session: 1,
+            packet_id: (n % 65_535) as u16 + 1,
+        }));
         assert_eq!(acks.len(), 65_535);
         assert_eq!((acks.pop(7), acks.pop(7)), (Some(1), Some(2)));
     }

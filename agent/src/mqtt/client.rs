@@ -176,6 +176,9 @@ impl<C: Connector> Client<C> {
 
     /// One connection, from its CONNACK to its end.
     async fn serve(&mut self, connected: Connected<C::Reader, C::Sender>) -> Next {
+        let Some(session) = self.session_number(connected.session_present).await else {
+            return Next::Wait(self.backoff.next(jitter()));
+        };
         self.epoch += 1;
         self.acks.begin(self.epoch);
         let began = Instant::now();
@@ -194,6 +197,7 @@ impl<C: Connector> Client<C> {
         let reader = ReaderTask {
             reader: connected.reader,
             epoch: self.epoch,
+            session,
             intake: self.intake.clone(),
             notes: notes_in,
             phase: self.phase.clone(),
@@ -238,6 +242,22 @@ impl<C: Connector> Client<C> {
         self.versions.ended();
         self.backoff.connection_lived(began.elapsed());
         self.after(end).await
+    }
+
+    /// The number of the session; `None` where a new one can't be written down.
+    async fn session_number(&self, present: bool) -> Option<u64> {
+        if present {
+            return Some(self.session.lock().await.state().session);
+        }
+        let session = Arc::clone(&self.session);
+        let begun = tokio::task::spawn_blocking(move || session.blocking_lock().begin_session()).await;
+        let error = match begun {
+            Ok(Ok(number)) => return Some(number),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        self.status.problem(format!("can't keep the state of the MQTT session: {error}"));
+        None
     }
 
     async fn after(&mut self, end: End) -> Next {

@@ -110,7 +110,10 @@ async fn mqtt_5_asks_for_a_session_that_outlives_the_connection() {
     peer.publish("sensors/größe".as_bytes(), b"1", 9).await;
     let message = session.message().await;
     assert_eq!((&message.topic[..], &message.payload[..]), ("sensors/größe".as_bytes(), &b"1"[..]));
-    assert_eq!((message.ack, message.arrival_ns), (Some(AckToken { epoch: 1, packet_id: 9 }), 42));
+    assert_eq!(
+        (message.ack, message.arrival_ns),
+        (Some(AckToken { epoch: 1, session: 1, packet_id: 9 }), 42)
+    );
     assert!(peer.is_silent(MOMENT).await, "nothing is acknowledged before we say so");
     session.acks.push(message.ack);
     assert_eq!(peer.expect(PUBACK).await.id(), 9);

@@ -135,7 +135,7 @@ mod tests {
     use crate::mqtt::AckToken;
 
     fn message(bytes: usize, packet_id: Option<u16>) -> Received {
-        let ack = packet_id.map(|packet_id| AckToken { epoch: 1, packet_id });
+        let ack = packet_id.map(|packet_id| AckToken { epoch: 1, session: 1, packet_id });
         Received::new(Bytes::from_static(b"t"), Bytes::from(vec![0; bytes]), false, ack, 0)
     }
 

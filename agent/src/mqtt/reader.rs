@@ -43,6 +43,7 @@ pub(super) enum End {
 pub(super) struct ReaderTask<R> {
     pub(super) reader: R,
     pub(super) epoch: u64,
+    pub(super) session: u64,
     pub(super) intake: Intake,
     pub(super) notes: mpsc::Sender<Note>,
     pub(super) phase: watch::Receiver<Phase>,
@@ -66,7 +67,11 @@ impl<R: LinkReader> ReaderTask<R> {
                 // While stopping, what still comes stays unacknowledged and comes again next time.
                 Incoming::Publish(_) if *self.phase.borrow() != Phase::Run => {}
                 Incoming::Publish(publish) => {
-                    let ack = publish.packet_id.map(|packet_id| AckToken { epoch: self.epoch, packet_id });
+                    let ack = publish.packet_id.map(|packet_id| AckToken {
+                        epoch: self.epoch,
+                        session: self.session,
+                        packet_id,
+                    });
                     let arrival_ns = (self.clock)();
                     let message =
                         Received::new(publish.topic, publish.payload, publish.retain, ack, arrival_ns);

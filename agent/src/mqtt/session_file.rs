@@ -23,6 +23,9 @@ pub struct SessionState {
     /// Filters with a SUBACK.
     #[serde(default)]
     pub filters: BTreeSet<String>,
+    /// How many sessions there have been: packet ids mean something within one of them only.
+    #[serde(default)]
+    pub session: u64,
 }
 
 /// The file and what it holds.
@@ -61,6 +64,7 @@ impl SessionFile {
             // Another name is another session, which holds nothing of ours yet.
             configured.clone_into(&mut state.client_id);
             state.filters.clear();
+            state.session += 1;
         }
         if state.client_id.is_empty() {
             state.client_id = random_client_id()?;
@@ -68,6 +72,7 @@ impl SessionFile {
         if state.broker != broker {
             broker.clone_into(&mut state.broker);
             state.filters.clear();
+            state.session += 1;
         }
         let file = Self { path, state };
         if stored.as_ref() != Some(&file.state) {
@@ -89,6 +94,19 @@ impl SessionFile {
     pub fn set_filters(&mut self, filters: BTreeSet<String>) -> io::Result<()> {
         self.state.filters = filters;
         self.write()
+    }
+
+    /// The broker has no session of ours: a new one begins, with no filters. Durable before anything
+    /// is sent in it; if we died after the SUBSCRIBE, the session found then would be this one.
+    ///
+    /// # Errors
+    ///
+    /// The file system's; the new session must not be used then.
+    pub fn begin_session(&mut self) -> io::Result<u64> {
+        self.state.session += 1;
+        self.state.filters.clear();
+        self.write()?;
+        Ok(self.state.session)
     }
 
     fn write(&self) -> io::Result<()> {
@@ -121,7 +139,11 @@ mod tests {
         assert_eq!(id.len(), 22);
         let filters = BTreeSet::from(["#".to_owned()]);
         file.set_filters(filters.clone()).unwrap();
+        assert_eq!(file.begin_session().unwrap(), 1);
+        assert!(SessionFile::open(dir.path(), None, "a:1").unwrap().state().filters.is_empty());
+        file.set_filters(filters.clone()).unwrap();
         let again = SessionFile::open(dir.path(), None, "a:1").unwrap();
+        assert_eq!(again.state().session, 1);
         assert_eq!((&again.state().client_id, &again.state().filters), (&id, &filters));
         let moved = SessionFile::open(dir.path(), None, "b:1").unwrap();
         assert_eq!((moved.state().client_id.as_str(), moved.state().filters.len()), (id.as_str(), 0));

@@ -79,11 +79,8 @@ impl Subscriptions {
         self.asked = None;
         self.wait = RETRY_FIRST;
         let mut actions = Vec::new();
-        if !session_present && !self.acknowledged.is_empty() {
-            // Written down first: if we die before the SUBACK, the next session that is present is
-            // this one, which holds nothing.
+        if !session_present {
             self.acknowledged.clear();
-            actions.push(Action::Persist);
         }
         let removed: Vec<_> =
             self.acknowledged.iter().filter(|filter| !self.wanted.contains(filter)).cloned().collect();
@@ -211,10 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_session_is_written_down_before_the_subscribe() {
+    fn a_lost_session_holds_nothing() {
         let mut subscriptions = Subscriptions::new(texts(&["a"]), texts(&["a"]));
         let actions = subscriptions.connected(false);
-        assert_eq!(actions.first(), Some(&Action::Persist));
         assert!(subscriptions.acknowledged().is_empty());
         assert!(actions.contains(&Action::Subscribe(texts(&["a"]))));
     }
