@@ -341,8 +341,8 @@ where
 
 /// Plans and codes as many of `rows` as `out` holds; gives the plan, how many, and the bytes.
 fn pack<const ROWS: usize>(rows: &Rows<'_>, last: &Plan, out: &mut [u8]) -> (Plan, usize, usize) {
-    let (mut a, mut b, mut c, mut floats) = ([0; ROWS], [0; ROWS], [0; ROWS], [0.0; ROWS]);
-    let mut scratch = Scratch { a: &mut a, b: &mut b, c: &mut c, floats: &mut floats };
+    let (mut integers, mut floats) = ([[0; ROWS]; codec::SCRATCH_INTEGERS], [0.0; ROWS]);
+    let mut scratch = Scratch::new(integers.as_flattened_mut(), &mut floats);
     let plan = codec::choose(rows, last, &mut scratch);
     let mut count = codec::fit(rows, &plan, &mut scratch, out.len());
     while count > 0 {
