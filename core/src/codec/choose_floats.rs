@@ -1,23 +1,28 @@
-//! Choosing a plan for floats: grids that a sample is on, then a trial of each over two windows.
+//! Choosing a plan for floats: grids that a sample is on, then a trial of each over a few windows.
 
 use super::{
     Entries, Model, Predictor, Rational, Rounding, Scratch, ValuePlan,
+    bytes::Sink,
     choose::{least_gain, window},
-    divisor,
+    dfcm, divisor,
     floats::{self, Memory, Prepared},
     gaps, grid, numbers,
     rational::RATIONAL_DECIMALS_MAX,
     runs, varint,
 };
 
-/// Values in each of the two windows.
-const WINDOW_VALUES: usize = 160;
+/// Windows that a plan is tried on.
+const WINDOWS: usize = 4;
+/// Values in each of them: the first of a mini-block's worth, and three mini-blocks.
+const WINDOW_VALUES: usize = 97;
 /// Values that a grid is first tried on.
 const SAMPLE: usize = 64;
 /// Of the sample, as many may be off a grid.
 const SAMPLE_OFF_MAX: usize = SAMPLE / 8;
 /// At least so many rows a run, on average, make it worth to look at runs.
 const RUN_ROWS_MIN: usize = 3;
+/// Where a value takes so many bytes on every grid, it is on none.
+const NO_GRID_BYTES: usize = 5;
 /// Decimals from which a value looks like a quotient that was printed.
 const QUOTIENT_DECIMALS_MIN: u8 = 5;
 
@@ -116,7 +121,8 @@ fn best(column: &[f64], last: ValuePlan, memory: &mut Memory) -> Choice {
         };
         least = consider(Model::Dictionary { entries }, memory);
     }
-    if least >= density(8 * column.len(), column.len()) {
+    if least >= density(NO_GRID_BYTES, 1) {
+        consider(Model::Dfcm, memory);
         consider(Model::Raw, memory);
     }
     best
@@ -126,18 +132,17 @@ fn best(column: &[f64], last: ValuePlan, memory: &mut Memory) -> Choice {
 fn trial(column: &[f64], model: Model, memory: &mut Memory) -> impl Iterator<Item = (Predictor, usize)> {
     let mut bytes = [0; 4];
     let mut rows = 0;
-    let whole = matches!(model, Model::Dictionary { .. }) || column.len() <= 2 * WINDOW_VALUES;
-    let (front, back) = column.split_at(column.len() / 2);
-    let windows =
-        if whole { [column, &[]] } else { [window(front, WINDOW_VALUES), window(back, WINDOW_VALUES)] };
-    for values in windows.into_iter().filter(|values| !values.is_empty()) {
+    let whole = matches!(model, Model::Dictionary { .. }) || column.len() <= WINDOWS * WINDOW_VALUES;
+    let part = if whole { column.len() } else { column.len() / WINDOWS };
+    let size = if whole { part } else { WINDOW_VALUES };
+    for values in column.chunks_exact(part.max(1)).map(|part| window(part, size)) {
         let prepared = floats::prepare(values.iter().copied(), model, memory);
         if prepared.model != model {
             bytes = [usize::MAX; 4];
             break;
         }
         rows += values.len();
-        let head = head_len(values.len(), prepared, memory);
+        let head = head_len(values, prepared, memory);
         let numbers = memory.numbers.get(..values.len()).unwrap_or_default();
         for (bytes, predictor) in bytes.iter_mut().zip(Predictor::ALL) {
             *bytes += head + if model.predicts() { numbers::predicted_len(numbers, predictor) } else { 0 };
@@ -150,12 +155,18 @@ fn trial(column: &[f64], model: Model, memory: &mut Memory) -> impl Iterator<Ite
 }
 
 /// The bytes of a prepared column beside its numbers, which are divided afterwards.
-fn head_len(rows: usize, prepared: Prepared, memory: &mut Memory) -> usize {
+fn head_len(values: &[f64], prepared: Prepared, memory: &mut Memory) -> usize {
+    let rows = values.len();
     let Some(numbers) = memory.numbers.get_mut(..rows) else { return 0 };
     let exceptions = 1 + prepared.exceptions * 10;
     match prepared.model {
         Model::Raw => 8 * rows,
         Model::Constant => 8,
+        Model::Dfcm => {
+            let mut sink = Sink::new(&mut []);
+            dfcm::write(values.iter().copied(), &mut sink);
+            sink.len()
+        }
         Model::Decimal { .. } | Model::Single { .. } => 1 + exceptions + divisor::divide_len(numbers),
         Model::Rational(rational) => {
             let corrections = memory.corrections.get(..rows).unwrap_or_default();
@@ -238,7 +249,7 @@ fn rational(column: &[f64], decimals: Option<u8>, memory: &mut Memory) -> Option
             if prepared.model != Model::Rational(rational) {
                 continue;
             }
-            let head = head_len(values.len(), prepared, memory);
+            let head = head_len(values, prepared, memory);
             let numbers = memory.numbers.get(..values.len())?;
             let bytes = head + numbers::predicted_len(numbers, Predictor::Last);
             if best.is_none_or(|(least, _)| bytes < least) {

@@ -8,6 +8,7 @@
 //! rational     head (see `rational`), exceptions, the integers as a divided column,
 //!              if flagged a stream of corrections, one for each row
 //! dictionary   see `dictionary`
+//! dfcm         see `dfcm`
 //! bits         the bits in the order of values, as a predicted column
 //! exceptions   count (varint), their rows (as a list of gaps), then the value (8) of each
 //! ```
@@ -17,7 +18,7 @@
 use super::{
     Entries, Model, Predictor, ValuePlan, blocks,
     bytes::Sink,
-    dictionary, gaps,
+    dfcm, dictionary, gaps,
     grid::{self, from_ordered, ordered},
     numbers,
 };
@@ -65,7 +66,7 @@ pub(super) fn prepare(
     let exact = Prepared { model, exceptions: 0, corrected: false, entries: 0 };
     let rows = values.len();
     match model {
-        Model::Raw => return exact,
+        Model::Raw | Model::Dfcm => return exact,
         Model::Constant => {
             let mut bits = values.clone().map(f64::to_bits);
             let first = bits.next();
@@ -186,6 +187,7 @@ pub(super) fn write(
     match prepared.model {
         Model::Raw => values.for_each(|value| sink.u64(value.to_bits())),
         Model::Constant => sink.u64(values.clone().next().unwrap_or_default().to_bits()),
+        Model::Dfcm => dfcm::write(values, sink),
         Model::Decimal { decimals } | Model::Single { decimals } => {
             sink.byte(decimals);
             write_exceptions(values, exceptions, sink);

@@ -4,7 +4,7 @@ use super::{
     CodecError, Defect, Entries, Predictor, Rational,
     blocks::{BlockReader, MINI},
     bytes::Source,
-    gaps,
+    dfcm, gaps,
     grid::{self, from_ordered},
     numbers,
     plan::ValueCodec,
@@ -45,6 +45,7 @@ pub(super) fn read(
         }
         ValueCodec::Rational => read_rational(source, predictor, out),
         ValueCodec::Dictionary => read_dictionary(source, predictor, scratch, out),
+        ValueCodec::Dfcm => dfcm::read(source, out),
         ValueCodec::Bits => numbers::read_predicted(source, predictor, out, from_ordered),
         _ => Err(source.defect(Defect::Reserved)),
     }

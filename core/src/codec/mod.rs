@@ -17,7 +17,7 @@
 //! | `decode`, `chunk` | bytes to slices, bytes to vectors |
 //! | `timestamps`, `gaps`, `runs` | the columns beside the values |
 //! | `floats`, `floats_read`, `integers`, `booleans`, `states` | the columns of values |
-//! | `grid`, `rational`, `dictionary` | floats as integers |
+//! | `grid`, `rational`, `dictionary`, `dfcm` | floats as integers, and those that are none |
 //! | `divisor`, `predict`, `numbers` | integers as residuals |
 //! | `blocks`, `bitpack`, `varint`, `bytes` | residuals as bits, bytes as cursors |
 //! | `limits`, `error` | what is too much, what is wrong |
@@ -29,6 +29,7 @@ mod choose_floats;
 #[cfg(feature = "alloc")]
 mod chunk;
 mod decode;
+mod dfcm;
 mod dictionary;
 mod divisor;
 mod encode;

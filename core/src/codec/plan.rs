@@ -39,6 +39,8 @@ pub enum Model {
     /// Floats by their bits, in the order of their values.
     #[default]
     Bits,
+    /// Floats on no grid, by a table of steps.
+    Dfcm,
     /// Integers, common divisor taken out.
     Integers,
     /// Booleans, a bit each.
@@ -110,7 +112,8 @@ impl Model {
             | Self::Single { .. }
             | Self::Rational(_)
             | Self::Dictionary { .. }
-            | Self::Bits => matches!(kind, ValueKind::Float),
+            | Self::Bits
+            | Self::Dfcm => matches!(kind, ValueKind::Float),
             Self::Integers => matches!(kind, ValueKind::Integer),
             Self::Bitmap | Self::Alternating => matches!(kind, ValueKind::Boolean),
             Self::Codes => matches!(kind, ValueKind::State),
@@ -127,12 +130,13 @@ impl Model {
             Self::Rational(_) => 5,
             Self::Dictionary { .. } => 6,
             Self::Bits => 7,
+            Self::Dfcm => 8,
         }
     }
 
     /// Whether residuals of a predictor are coded, so that the predictor bits mean something.
     pub(super) const fn predicts(self) -> bool {
-        !matches!(self, Self::Raw | Self::Constant | Self::Bitmap | Self::Alternating)
+        !matches!(self, Self::Raw | Self::Constant | Self::Dfcm | Self::Bitmap | Self::Alternating)
     }
 
     /// Whether values may be reduced to one a run before they are coded.
@@ -230,6 +234,7 @@ pub(super) enum ValueCodec {
     Rational,
     Dictionary,
     Bits,
+    Dfcm,
     Integers,
     Bitmap,
     Alternating,
@@ -283,7 +288,11 @@ impl Codec {
         };
         let unpredicted = matches!(
             value_codec,
-            ValueCodec::Raw | ValueCodec::Constant | ValueCodec::Bitmap | ValueCodec::Alternating
+            ValueCodec::Raw
+                | ValueCodec::Constant
+                | ValueCodec::Dfcm
+                | ValueCodec::Bitmap
+                | ValueCodec::Alternating
         );
         if runs_wrong {
             return Err(CodecError::Invalid { at: 0, defect: Defect::Reserved });
@@ -305,6 +314,7 @@ impl Codec {
             (Float, 5) => ValueCodec::Rational,
             (Float, 6) => ValueCodec::Dictionary,
             (Float, 7) => ValueCodec::Bits,
+            (Float, 8) => ValueCodec::Dfcm,
             (Integer, 3) => ValueCodec::Integers,
             (Boolean, 3) => ValueCodec::Bitmap,
             (Boolean, 4) => ValueCodec::Alternating,
@@ -323,6 +333,7 @@ impl Codec {
             Some(ValueCodec::Rational) => "rational",
             Some(ValueCodec::Dictionary) => "dictionary",
             Some(ValueCodec::Bits) => "bits",
+            Some(ValueCodec::Dfcm) => "dfcm",
             Some(ValueCodec::Integers) => "integers",
             Some(ValueCodec::Bitmap) => "bitmap",
             Some(ValueCodec::Alternating) => "alternating",

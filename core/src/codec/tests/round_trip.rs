@@ -24,6 +24,7 @@ pub(super) fn float_plans() -> Vec<Plan> {
         Model::Dictionary { entries: Entries::Decimal { decimals: 2 } },
         Model::Dictionary { entries: Entries::Single { decimals: 3 } },
         Model::Dictionary { entries: Entries::Bits },
+        Model::Dfcm,
     ];
     let mut plans = Vec::new();
     for (index, model) in models.into_iter().enumerate() {
@@ -185,6 +186,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
         }),
         (0..=15_u8).prop_map(|decimals| Model::Dictionary { entries: Entries::Decimal { decimals } }),
         Just(Model::Dictionary { entries: Entries::Bits }),
+        Just(Model::Dfcm),
         Just(Model::Integers),
         Just(Model::Bitmap),
         Just(Model::Alternating),
