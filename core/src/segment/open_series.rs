@@ -21,6 +21,18 @@ const RAW_ROWS_MAX: usize = 256;
 /// Bytes of coded chunks from which a leaf is cut: two leaves, so that one is surely full.
 const CODED_LEN_MAX: usize = 8_192;
 
+/// Rows from which a leaf is cut, however small they are coded.
+const ROWS_FULL: usize = ROWS_MAX - RAW_ROWS_MAX;
+
+/// Whether a leaf is cut because there is enough for it, or because everything must go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filling {
+    /// Only a full leaf is wanted.
+    Full,
+    /// Whatever there is.
+    Any,
+}
+
 /// Rows that are coded but in no leaf yet.
 #[derive(Clone, Debug)]
 struct CodedChunk {
@@ -48,6 +60,8 @@ pub(super) struct OpenSeries {
     /// First and last timestamp of all rows.
     pub begin: Option<i64>,
     plan: Plan,
+    /// The kind of values that the plan was chosen for.
+    planned_for: Option<ValueKind>,
     pub extent: Extent,
 }
 
@@ -80,6 +94,7 @@ impl OpenSeries {
             closed_at: None,
             begin: None,
             plan: Plan::default(),
+            planned_for: None,
             extent: Extent::new(index),
         }
     }
@@ -183,12 +198,18 @@ impl OpenSeries {
         let mut texts = Vec::new();
         let rows = chunk.rows(&mut texts);
         let (Some(begin), Some(last)) = (rows.timestamps.first(), rows.timestamps.last()) else { return };
-        shop.bytes.resize(coded_len_max(&rows), 0);
+        let room = coded_len_max(&rows);
+        if shop.bytes.len() < room {
+            shop.bytes.resize(room, 0);
+        }
         let mut scratch = shop.scratch.lend(slots(&rows));
-        let plan = codec::choose(&rows, &self.plan, &mut scratch);
+        // Plans are looked for when a leaf is cut, over many rows; here only where there is none yet.
+        let known = self.planned_for == Some(rows.values.kind());
+        let plan = if known { self.plan } else { codec::choose(&rows, &self.plan, &mut scratch) };
         // The buffer holds any rows raw, and rows from a buffer are always a chunk.
         let Ok(encoded) = codec::encode(&rows, &plan, &mut scratch, &mut shop.bytes) else { return };
         self.plan = plan;
+        self.planned_for = Some(rows.values.kind());
         let bytes = shop.bytes.get(..encoded.len).unwrap_or_default().to_vec();
         self.coded_len += bytes.len();
         self.coded_rows += rows.len();
@@ -199,7 +220,7 @@ impl OpenSeries {
 
     /// Whether the coded chunks fill a leaf.
     pub(super) fn fills_a_leaf(&self) -> bool {
-        self.coded_len >= CODED_LEN_MAX || self.coded_rows + RAW_ROWS_MAX > ROWS_MAX
+        self.coded_len >= CODED_LEN_MAX || self.coded_rows >= ROWS_FULL
     }
 
     /// Codes the raw rows as well, so that everything can be cut.
@@ -212,6 +233,7 @@ impl OpenSeries {
     pub(super) fn cut<const N: usize>(
         &mut self,
         leaf: &mut LeafBuilder<N>,
+        filling: Filling,
         laws: &Laws,
         shop: &mut Workshop,
     ) -> Vec<PlacedChunk> {
@@ -220,7 +242,7 @@ impl OpenSeries {
             let lsn = first.lsn;
             self.take_run(shop);
             let mut work = core::mem::take(&mut shop.work);
-            let (taken, chunk) = self.place_run(&work, leaf, laws, shop);
+            let (taken, chunk) = self.place_run(&work, leaf, filling, laws, shop);
             placed.extend(chunk);
             let rest_is_empty = taken == work.len();
             if !rest_is_empty {
@@ -238,7 +260,11 @@ impl OpenSeries {
     /// Decodes the front chunks of one kind into the work buffer and removes them.
     fn take_run(&mut self, shop: &mut Workshop) {
         let Some(kind) = self.coded.first().map(|chunk| chunk.kind) else { return };
-        shop.work = rows::empty(kind);
+        if shop.work.values.kind() == kind {
+            rows::truncate(&mut shop.work, 0);
+        } else {
+            shop.work = rows::empty(kind);
+        }
         let mut count = 0;
         for chunk in &self.coded {
             if chunk.kind != kind || shop.work.len() + usize::from(chunk.rows) > ROWS_MAX {
@@ -261,6 +287,7 @@ impl OpenSeries {
         &mut self,
         work: &Chunk,
         leaf: &mut LeafBuilder<N>,
+        filling: Filling,
         laws: &Laws,
         shop: &mut Workshop,
     ) -> (usize, Option<PlacedChunk>) {
@@ -275,12 +302,21 @@ impl OpenSeries {
         let mut scratch = shop.scratch.lend(slots(&rows));
         let plan = codec::choose(&rows, &self.plan, &mut scratch);
         let mut count = codec::fit(&rows, &plan, &mut scratch, room);
-        shop.bytes.resize(room, 0);
+        if shop.bytes.len() < room {
+            shop.bytes.resize(room, 0);
+        }
+        self.plan = plan;
+        self.planned_for = Some(rows.values.kind());
+        // Rows that were coded by a poor plan may turn out to fill no leaf: they go back and wait.
+        if filling == Filling::Full && count == rows.len() && self.coded.is_empty() && rows.len() < ROWS_FULL
+        {
+            return (0, None);
+        }
         while count > 0 {
             let some = rows.prefix(count);
-            match codec::encode(&some, &plan, &mut scratch, &mut shop.bytes) {
+            let out = shop.bytes.get_mut(..room).unwrap_or_default();
+            match codec::encode(&some, &plan, &mut scratch, out) {
                 Ok(encoded) => {
-                    self.plan = plan;
                     let last = some.timestamps.last().copied().unwrap_or(*begin);
                     let entry = Entry { rows: count as u16, last, len: encoded.len as u16, ..widest };
                     let bytes = shop.bytes.get(..encoded.len).unwrap_or_default();
@@ -316,6 +352,7 @@ impl OpenSeries {
             coded_rows: self.coded_rows,
             closed_at: self.closed_at,
             plan: self.plan,
+            planned_for: self.planned_for,
             ..Self::new(self.index, self.kind)
         };
         copy.close(shop);

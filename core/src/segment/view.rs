@@ -4,6 +4,7 @@
 //! that a question has one code path. A view is a copy: the writer may go on.
 
 use super::blocks::{BlockMap, Blocks};
+use super::open_series::Filling;
 use super::writer::Writer;
 use crate::block::{BLOCK_LEN, Block, BlockKind, seal};
 use crate::point::{TimeRange, ValueKind};
@@ -61,7 +62,7 @@ impl Writer {
         let mut chunks = Vec::new();
         let mut leaf = Box::<LeafBuilder<SLOTS_MAX>>::default();
         while open.is_open() {
-            let placed = open.cut(&mut *leaf, &laws, &mut self.shop);
+            let placed = open.cut(&mut *leaf, Filling::Any, &laws, &mut self.shop);
             if placed.is_empty() {
                 break;
             }

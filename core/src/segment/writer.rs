@@ -11,7 +11,7 @@ use super::definition::{self, Definition, STATE_LEN_MAX, UNIT_LEN_MAX};
 use super::error::{AppendError, SegmentError};
 use super::header::SegmentHeader;
 use super::log::ReferenceLog;
-use super::open_series::{OpenSeries, PlacedChunk, Workshop};
+use super::open_series::{Filling, OpenSeries, PlacedChunk, Workshop};
 use super::rows::Placed;
 use super::scan::Scanned;
 use crate::block::{BLOCK_LEN, Block, BlockHeader, BlockKind, seal};
@@ -226,12 +226,10 @@ impl Writer {
             series.close(&mut self.shop);
             // Full leaves of its own first, then the rest beside other series.
             while self.series.get(index as usize).is_some_and(OpenSeries::fills_a_leaf) {
-                self.finish_leaf();
-                self.cut_into_leaf(index);
-                self.finish_leaf();
+                self.cut_leaf(index);
             }
             while self.series.get(index as usize).is_some_and(OpenSeries::is_open) {
-                if !self.cut_into_leaf(index) && self.leaf.is_empty() {
+                if !self.cut_into_leaf(index, Filling::Any) && self.leaf.is_empty() {
                     break;
                 }
                 if self.series.get(index as usize).is_some_and(OpenSeries::is_open) {
@@ -262,15 +260,15 @@ impl Writer {
 
     fn cut_leaf(&mut self, index: u32) {
         self.finish_leaf();
-        self.cut_into_leaf(index);
+        self.cut_into_leaf(index, Filling::Full);
         self.finish_leaf();
     }
 
     /// Moves open rows of a series into the open leaf; `false` where none fit.
-    fn cut_into_leaf(&mut self, index: u32) -> bool {
+    fn cut_into_leaf(&mut self, index: u32, filling: Filling) -> bool {
         let laws = self.laws();
         let Some(series) = self.series.get_mut(index as usize) else { return false };
-        let placed = series.cut(&mut *self.leaf, &laws, &mut self.shop);
+        let placed = series.cut(&mut *self.leaf, filling, &laws, &mut self.shop);
         // Its block number is settled when the leaf is finished: nothing else is finished before it.
         let block = self.leaf_block();
         let moved = !placed.is_empty();
