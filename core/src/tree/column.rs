@@ -175,6 +175,21 @@ mod tests {
         assert_eq!(round_trip(&[5; 200]), 2);
     }
 
+    #[test]
+    fn the_documented_examples() {
+        let bytes_of = |values: &[i128]| {
+            let mut bytes = [0; 64];
+            let mut sink = Sink::new(&mut bytes);
+            put(values, &mut sink);
+            let len = sink.len();
+            bytes[..len].to_vec()
+        };
+        assert_eq!(bytes_of(&[5, 6, 7, 5]), [0x02, 0x0A, 0x24]);
+        let mut spike = [-1; 20];
+        spike[3] = 255;
+        assert_eq!(bytes_of(&spike), [0x80, 0x01, 0x01, 0x03, 0x80, 0x02]);
+    }
+
     proptest! {
         #[test]
         fn every_column_comes_back(

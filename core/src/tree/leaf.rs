@@ -245,6 +245,22 @@ mod tests {
     }
 
     #[test]
+    fn the_documented_example() {
+        let mut builder = LeafBuilder::<2>::new();
+        let first = Entry { series: 7, rows: 3, begin: 1_000, last: 3_000, len: 2 };
+        let second = Entry { series: 300, rows: 1, begin: 900, last: 900, len: 1 };
+        assert_eq!(builder.push(first, &[0xAA, 0xBB]), Some(0));
+        assert_eq!(builder.push(second, &[0xCC]), Some(1));
+        let mut block = [0; BLOCK_LEN];
+        let len = usize::from(builder.finish(&mut block));
+        let expected = [
+            0x02, 0x07, 0x03, 0xD0, 0x0F, 0xD0, 0x0F, 0x02, 0xAC, 0x02, 0x01, 0xC7, 0x01, 0x00, 0x01, 0xAA,
+            0xBB, 0xCC,
+        ];
+        assert_eq!(block[HEADER_LEN..HEADER_LEN + len], expected);
+    }
+
+    #[test]
     fn a_leaf_fills_to_the_last_byte_and_no_further() {
         let mut builder = LeafBuilder::<4>::new();
         let room = builder.room(&entry(1, 0, 0));

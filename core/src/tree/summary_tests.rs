@@ -348,3 +348,17 @@ fn a_gauge_loses_its_resets_in_a_node_and_a_counter_keeps_them() {
     assert_eq!((kept.resets, kept.increase()), (Some(1), Some(62.0)));
     assert_eq!(Number::Float(39.0), kept.max);
 }
+
+#[test]
+fn the_documented_table() {
+    let rows = [(1_000, 1.5), (2_000, 2.5), (3_000, 2.0)];
+    let points: Points = rows.iter().map(|(at, x)| (*at, Owned::Float(*x))).collect();
+    let reference =
+        crate::tree::Reference { series: 0, block: 5, slot: 1, level: 0, summary: chunk(&points) };
+    let mut bytes = [0; 128];
+    let len = table::encode(&[reference], false, &mut [0; 1], &mut bytes).expect("fits");
+    let hex: Vec<String> = bytes[..len].iter().map(|byte| format!("{byte:02X}")).collect();
+    let head = "01 04 D0 0F E8 07 01 00 0A 00 02 00 06 00 00 00 00";
+    let columns = "00 00 00 00 00 00 00 02 00 02 00 1E 00 0A 00 00 00 0A 00 00 00 64 00 04";
+    assert_eq!(hex.join(" "), format!("{head} {columns}"));
+}
