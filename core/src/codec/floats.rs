@@ -16,7 +16,8 @@
 //! The rows of exceptions hold any integer in the column; the encoder repeats the one before.
 
 use super::{
-    Entries, Model, Predictor, ValuePlan, blocks,
+    Entries, Model, Predictor, ValuePlan,
+    blocks::{self, MINI},
     bytes::Sink,
     dfcm, dictionary, gaps,
     grid::{self, from_ordered, ordered},
@@ -76,14 +77,16 @@ pub(super) fn prepare(
         }
         Model::Decimal { decimals } => {
             let power = grid::power(decimals).unwrap_or(1.0);
-            let exceptions = place(values.clone(), memory, |value| grid::to_power(value, power));
+            let all = |values: &[f64], out: &mut [i64]| grid::all_to_power(values, power, out);
+            let exceptions = place(values.clone(), memory, all, |value| grid::to_power(value, power));
             if exceptions <= exceptions_max(rows) {
                 return Prepared { exceptions, ..exact };
             }
         }
         Model::Single { decimals } => {
             let power = grid::power(decimals).unwrap_or(1.0);
-            let exceptions = place(values.clone(), memory, |value| grid::to_single(value, power));
+            let all = |values: &[f64], out: &mut [i64]| grid::all_to_single(values, power, out);
+            let exceptions = place(values.clone(), memory, all, |value| grid::to_single(value, power));
             if exceptions <= exceptions_max(rows) {
                 return Prepared { exceptions, ..exact };
             }
@@ -110,24 +113,45 @@ pub(super) fn prepare(
 }
 
 /// Puts each value on a grid; the rows that are off it become exceptions. How many those are.
+///
+/// `all` is tried first, on a few values at a time; `one` decides where that fails.
 fn place(
-    values: impl Iterator<Item = f64>,
+    mut values: impl Iterator<Item = f64>,
     memory: &mut Memory,
-    on_grid: impl Fn(f64) -> Option<i64>,
+    all: impl Fn(&[f64], &mut [i64]) -> bool,
+    one: impl Fn(f64) -> Option<i64>,
 ) -> usize {
     let mut found = 0;
     let mut held = 0;
-    for (row, (to, value)) in memory.numbers.iter_mut().zip(values).enumerate() {
-        match on_grid(value) {
-            Some(integer) => held = integer,
-            None => {
-                if let Some(exception) = memory.exceptions.get_mut(found) {
-                    *exception = row as i64;
+    let mut begin = 0;
+    let mut buffer = [0.0; MINI];
+    loop {
+        let mut count = 0;
+        for (slot, value) in buffer.iter_mut().zip(values.by_ref()) {
+            *slot = value;
+            count += 1;
+        }
+        let block = buffer.get(..count).unwrap_or_default();
+        let Some(out) = memory.numbers.get_mut(begin..begin + count).filter(|out| !out.is_empty()) else {
+            break;
+        };
+        if all(block, out) {
+            held = out.last().copied().unwrap_or_default();
+        } else {
+            for (row, (to, &value)) in (begin..).zip(out.iter_mut().zip(block)) {
+                match one(value) {
+                    Some(integer) => held = integer,
+                    None => {
+                        if let Some(exception) = memory.exceptions.get_mut(found) {
+                            *exception = row as i64;
+                        }
+                        found += 1;
+                    }
                 }
-                found += 1;
+                *to = held;
             }
         }
-        *to = held;
+        begin += count;
     }
     repeat_first(memory.numbers, memory.exceptions.get(..found).unwrap_or_default());
     found

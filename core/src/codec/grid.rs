@@ -70,6 +70,33 @@ pub(super) fn to_power(value: f64, power: f64) -> Option<i64> {
     (from_power(integer, power).to_bits() == value.to_bits()).then_some(integer)
 }
 
+/// [`to_power`] for many values at once, as long as none is off the grid; whether that is so.
+///
+/// Without branches, so that the compiler works on several at a time. Integers over 2^51 count as off.
+pub(super) fn all_to_power(values: &[f64], power: f64, integers: &mut [i64]) -> bool {
+    all_to(values, power, integers, |quotient| quotient)
+}
+
+/// [`to_single`] likewise.
+pub(super) fn all_to_single(values: &[f64], power: f64, integers: &mut [i64]) -> bool {
+    all_to(values, power, integers, |quotient| f64::from(quotient as f32))
+}
+
+fn all_to(values: &[f64], power: f64, integers: &mut [i64], stored: impl Fn(f64) -> f64) -> bool {
+    // A float of this size has a last place of 1, and its bits count whole numbers.
+    const WHOLE: f64 = 1.5 * (1_u64 << 52) as f64;
+    const LIMIT: f64 = (1_u64 << 51) as f64;
+    let mut all = true;
+    for (integer, &value) in integers.iter_mut().zip(values) {
+        let multiple = value * power;
+        let shifted = multiple + WHOLE;
+        *integer = shifted.to_bits().wrapping_sub(WHOLE.to_bits()) as i64;
+        let back = stored((shifted - WHOLE) / power);
+        all &= (multiple.abs() < LIMIT) & (back.to_bits() == value.to_bits());
+    }
+    all
+}
+
 /// [`from_decimal`], with the power of ten at hand.
 pub(super) fn from_power(integer: i64, power: f64) -> f64 {
     integer as f64 / power
@@ -166,6 +193,36 @@ mod tests {
                 prop_assert_eq!(from_decimal(integer, decimals).to_bits(), bits);
             }
             prop_assert_eq!(from_ordered(ordered(value)).to_bits(), bits);
+        }
+
+        #[test]
+        fn many_at_once_are_as_one_by_one(
+            numbers in proptest::collection::vec(-(1_i64 << 52)..1 << 52, 1..70),
+            shift in 0_u32..52,
+            decimals in 0..=6_u8,
+            special in 0..200_usize,
+        ) {
+            let power = super::power(decimals).unwrap();
+            let mut values: Vec<f64> =
+                numbers.iter().map(|&number| from_decimal(number >> shift, decimals)).collect();
+            if let Some(value) = values.get_mut(special) {
+                *value = [f64::NAN, -0.0, f64::INFINITY, 0.3333, 1e300][special % 5];
+            }
+            let mut integers = vec![0; values.len()];
+            let all = super::all_to_power(&values, power, &mut integers);
+            let one_by_one: Vec<_> = values.iter().map(|&value| to_decimal(value, decimals)).collect();
+            let small = |integer: &Option<i64>| integer.is_some_and(|integer| integer.abs() < 1 << 51);
+            if all {
+                prop_assert_eq!(integers.into_iter().map(Some).collect::<Vec<_>>(), one_by_one);
+            } else {
+                prop_assert!(!one_by_one.iter().all(small));
+            }
+            let singles: Vec<f64> = values.iter().map(|&value| f64::from(value as f32)).collect();
+            let mut integers = vec![0; values.len()];
+            if super::all_to_single(&singles, power, &mut integers) {
+                let one_by_one = singles.iter().map(|&value| super::to_single(value, power));
+                prop_assert!(integers.into_iter().map(Some).eq(one_by_one));
+            }
         }
 
         #[test]

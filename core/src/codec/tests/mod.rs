@@ -1,5 +1,6 @@
 //! Suites over whole chunks, by question.
 
 mod corruption;
+mod examples;
 mod generate;
 mod round_trip;
