@@ -1,0 +1,7 @@
+//! The engine against naive twins: every point in a map, every answer recomputed from it.
+
+mod answers;
+mod cost;
+mod damage;
+mod naive;
+mod world;
