@@ -20,6 +20,7 @@
 //! | `planner` | wanted blocks into few reads |
 //! | `damage` | what could not be read, and what an answer cost |
 //! | `engine` | the state machine |
+//! | `library` | several segments as one set of series |
 
 mod blocks;
 mod bucket;
@@ -29,6 +30,7 @@ mod engine;
 mod filter;
 mod function;
 mod group;
+mod library;
 mod part;
 mod planner;
 mod question;
@@ -45,6 +47,7 @@ pub use damage::{Damage, Statistics, Unreadable, WARNINGS_MAX, Warning};
 pub use engine::{Batch, Done, Query, REFERENCES_MAX, Step};
 pub use filter::{Comparison, Filter};
 pub use function::Function;
+pub use library::{Found, Holding, Library};
 pub use planner::Request;
 pub use question::{Buckets, EDGES_MAX, HELD_BUCKETS_MAX, Order, Question, QuestionError, Resume, Task};
 pub use runs::{Run, Segment, SegmentHandle};

@@ -3,5 +3,6 @@
 mod answers;
 mod cost;
 mod damage;
+mod library;
 mod naive;
 mod world;

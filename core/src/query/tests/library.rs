@@ -1,0 +1,184 @@
+//! Several segments as one set: sealed, late and unsealed ones, and a question over all of them.
+
+use crate::block::BLOCK_LEN;
+use crate::point::{Point, TimeRange, Timestamp, Value, ValueKind};
+use crate::query::{
+    Answer as BucketAnswer, Found, Function, Library, Query, Question, Rows, SegmentHandle, Step, Unreadable,
+};
+use crate::segment::{Answer, BlockMap, Sealed, SegmentHeader, SegmentKind, Suggest, Writer};
+use crate::series::{NoRegex, Selector, SeriesName};
+use crate::tree::Laws;
+use std::collections::BTreeMap;
+
+type Oracle = BTreeMap<(String, i64), f64>;
+
+struct Files {
+    library: Library,
+    files: Vec<Vec<u8>>,
+    oracle: Oracle,
+}
+
+fn writer(number: u32, kind: SegmentKind) -> Writer {
+    let header = SegmentHeader {
+        id: crate::block::SegmentId { device: [7; 16], epoch: 1, number },
+        kind,
+        rank: u64::from(number),
+        partition: TimeRange::ALL,
+        max_hold_ns: Laws::default().max_hold_ns,
+        covered_lsn: 0,
+        writer: SegmentHeader::writer_name("test"),
+    };
+    Writer::new(header, 1)
+}
+
+impl Files {
+    fn write(&mut self, number: u32, points: &[(&str, i64, f64)], seal: bool) {
+        let mut writer = writer(number, SegmentKind::InOrder);
+        for (name, at, value) in points {
+            let name = SeriesName::parse(name).expect("name");
+            let index = writer.define(&name, ValueKind::Float, "");
+            let point = Point { timestamp: Timestamp(*at), value: Value::Float(*value) };
+            writer.append(index, &point, 0).expect("in order");
+            self.oracle.insert((name.as_str().to_string(), *at), *value);
+        }
+        if seal {
+            writer.seal().expect("sealed");
+        }
+        let file: Vec<u8> = writer.take_blocks().iter().flat_map(|block| block.bytes.to_vec()).collect();
+        if seal {
+            let mut blocks = BlockMap::new();
+            let count = (file.len() / BLOCK_LEN) as u32;
+            let sealed = loop {
+                match Sealed::open(count, &blocks).expect("valid") {
+                    Answer::Ready(sealed) => break sealed,
+                    Answer::Need(ranges) => {
+                        for range in ranges {
+                            blocks.insert(
+                                range.start,
+                                &file[range.start as usize * BLOCK_LEN..][..range.len() * BLOCK_LEN],
+                            );
+                        }
+                    }
+                }
+            };
+            self.library.add_sealed(sealed, blocks);
+        } else {
+            self.library.add_unsealed(writer);
+        }
+        self.files.push(file);
+    }
+
+    fn bytes(&self, segment: SegmentHandle, block: u32) -> Option<Vec<u8>> {
+        if let Some(block) = self.library.block(segment, block) {
+            return Some(block.to_vec());
+        }
+        let file = self.files.get(segment.0 as usize)?;
+        file.get(block as usize * BLOCK_LEN..(block as usize + 1) * BLOCK_LEN).map(<[u8]>::to_vec)
+    }
+
+    fn found<T>(&mut self, mut ask: impl FnMut(&Library) -> Found<T>) -> T {
+        loop {
+            match ask(&self.library) {
+                Found::Ready(answer) => return answer,
+                Found::Need(requests) => {
+                    for request in requests {
+                        for block in request.block..request.block + request.count {
+                            let bytes = self.bytes(request.segment, block).expect("in the file");
+                            self.library.feed(request.segment, block, &bytes);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn ask(&mut self, question: Question, selector: &str) -> Vec<(String, Rows)> {
+        let selector = Selector::parse(selector).expect("selector");
+        let holdings = self.found(|library| library.select(&selector, &NoRegex).expect("valid"));
+        let runs = holdings.iter().map(|holding| holding.runs.clone()).collect();
+        let mut query = Query::new(question, self.library.segments(), runs).expect("a question");
+        let mut rows = Vec::new();
+        loop {
+            match query.step(8) {
+                Step::Need(requests) => {
+                    for request in requests {
+                        let blocks = (request.block..request.block + request.count)
+                            .map_while(|block| self.bytes(request.segment, block));
+                        let bytes: Vec<u8> = blocks.flatten().collect();
+                        let fed = if bytes.is_empty() { Err(Unreadable) } else { Ok(bytes.as_slice()) };
+                        query.feed(&request, fed);
+                    }
+                }
+                Step::Batch(batch) => {
+                    let name = holdings[batch.series as usize].name.as_str().to_string();
+                    rows.push((name, batch.rows));
+                }
+                Step::Done(done) => {
+                    assert!(!done.statistics.is_partial, "{:?}", done.statistics);
+                    return rows;
+                }
+            }
+        }
+    }
+}
+
+fn files() -> Files {
+    let mut files = Files { library: Library::new(), files: Vec::new(), oracle: Oracle::new() };
+    let steps = |name: &'static str, from: i64, to: i64, by: f64| {
+        (from..to).map(move |i| (name, i * 1_000_000_000, i as f64 + by))
+    };
+    let first: Vec<_> = steps("x", 0, 6_000, 0.25).chain(steps("y{device=\"a\"}", 0, 3_000, 0.5)).collect();
+    files.write(1, &first, true);
+    let late: Vec<_> = steps("x", 100, 140, 9_000.0).chain(steps("x", 5_990, 6_010, 7_000.0)).collect();
+    files.write(2, &late, true);
+    let open: Vec<_> =
+        steps("y{device=\"a\"}", 3_000, 9_000, 0.0).chain(steps("z{room=\"ü\"}", 10, 20, 0.0)).collect();
+    files.write(3, &open, false);
+    files
+}
+
+#[test]
+fn points_of_all_segments_come_once_and_the_later_write_wins() {
+    let mut files = files();
+    let answer = files.ask(Question::select(TimeRange::ALL), "{__name__!=\"\"}");
+    let mut seen = Oracle::new();
+    for (name, rows) in answer {
+        let Rows::Points(chunk) = rows else { panic!("points were asked for") };
+        for point in chunk.points() {
+            let Value::Float(value) = point.value else { panic!("floats were written") };
+            assert!(seen.insert((name.clone(), point.timestamp.0), value).is_none(), "once");
+        }
+    }
+    assert_eq!(seen, files.oracle);
+}
+
+#[test]
+fn an_aggregate_counts_a_rewritten_point_once() {
+    let mut files = files();
+    let question = Question::aggregate(TimeRange::ALL, [Function::Count, Function::Max, Function::Sum]);
+    for (name, rows) in files.ask(question, "{__name__!=\"\"}") {
+        let Rows::Buckets(buckets) = rows else { panic!("buckets were asked for") };
+        let values: Vec<f64> =
+            files.oracle.iter().filter(|((series, _), _)| *series == name).map(|(_, value)| *value).collect();
+        assert_eq!(buckets.len(), 1);
+        let answer = |function| buckets[0].answer(function);
+        assert_eq!(answer(Function::Count), BucketAnswer::Count(values.len() as u64), "{name}");
+        let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(answer(Function::Max), BucketAnswer::Float(max));
+        assert_eq!(answer(Function::Sum), BucketAnswer::Float(values.iter().sum()));
+    }
+}
+
+#[test]
+fn names_are_selected_and_completed_over_all_segments() {
+    let mut files = files();
+    let selector = Selector::parse("y").expect("selector");
+    let found = files.found(|library| library.select(&selector, &NoRegex).expect("valid"));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].runs.len(), found[0].rows()), (2, 9_000));
+    assert_eq!(found[0].span(), TimeRange::new(0, 8_999_000_000_001));
+    let metrics = files.found(|library| library.suggest(Suggest::Metric, "", 9).expect("valid"));
+    assert_eq!(metrics, ["x", "y", "z"]);
+    let rooms = files.found(|library| library.suggest(Suggest::Value("room"), "", 9).expect("valid"));
+    assert_eq!(rooms, ["ü"]);
+}
