@@ -9,7 +9,7 @@ use super::{
 };
 
 /// A plan other than the last one must save one part of this many.
-pub(super) const GAIN_MIN: usize = 64;
+const GAIN_MIN: u64 = 64;
 
 /// Rows of timestamps, integers, booleans and states in a window.
 const WINDOW_ROWS: usize = 512;
@@ -36,7 +36,7 @@ fn choose_timestamps(column: &[i64], last: TimestampPlan, scratch: &mut Scratch)
     let mut size = |plan| {
         let mut sink = Sink::new(&mut []);
         timestamps::write(window, plan, scratch.steps, &mut sink);
-        sink.len()
+        sink.len() as u64
     };
     let other = match last {
         TimestampPlan::Steps => TimestampPlan::DeltaOfDelta,
@@ -46,7 +46,7 @@ fn choose_timestamps(column: &[i64], last: TimestampPlan, scratch: &mut Scratch)
 }
 
 /// What another plan must stay below.
-pub(super) const fn least_gain(bytes: usize) -> usize {
+pub(super) const fn least_gain(bytes: u64) -> u64 {
     bytes - bytes / GAIN_MIN
 }
 
@@ -79,7 +79,7 @@ fn choose_others(rows: &Rows, last: ValuePlan, scratch: &mut Scratch) -> ValuePl
     let mut size = |plan| {
         let mut sink = Sink::new(&mut []);
         write_values(values, &[], plan, scratch, &mut sink);
-        sink.len()
+        sink.len() as u64
     };
     let last = last.for_kind(rows.values.kind());
     let mut best = (last, least_gain(size(last)));

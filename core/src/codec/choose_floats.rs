@@ -30,14 +30,18 @@ const QUOTIENT_DECIMALS_MIN: u8 = 5;
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     plan: ValuePlan,
-    density: usize,
+    density: u64,
 }
 
 /// The plan with which `values` take the fewest bytes.
 pub(super) fn choose(values: &[f64], gap_rows: &[u16], last: ValuePlan, scratch: &mut Scratch) -> ValuePlan {
-    let Some(column) = scratch.floats.get_mut(..values.len()) else { return last };
-    column.copy_from_slice(values);
-    gaps::fill(column, gap_rows, 0.0);
+    let Some(copy) = scratch.floats.get_mut(..values.len()) else { return last };
+    let mut column = values;
+    if !gap_rows.is_empty() {
+        copy.copy_from_slice(values);
+        gaps::fill(copy, gap_rows, 0.0);
+        column = copy;
+    }
     let rows = column.len();
     let last = last.for_kind(crate::point::ValueKind::Float);
     let changes = changes(column);
@@ -55,11 +59,15 @@ pub(super) fn choose(values: &[f64], gap_rows: &[u16], last: ValuePlan, scratch:
     if (changes + 1) * RUN_ROWS_MIN > rows {
         return plain.plan;
     }
+    let Some(column) = scratch.floats.get_mut(..rows) else { return plain.plan };
+    if gap_rows.is_empty() {
+        column.copy_from_slice(values);
+    }
     let runs = runs::compact(column, scratch.lengths, |a, b| a.to_bits() == b.to_bits());
     let lengths = scratch.lengths.get(..runs).unwrap_or_default();
     let length_bytes = numbers::stream_len(lengths);
     let reduced = best(column.get(..runs).unwrap_or_default(), last, &mut memory);
-    let reduced_density = reduced.density * runs / rows + density(length_bytes, rows);
+    let reduced_density = reduced.density * runs as u64 / rows as u64 + density(length_bytes, rows);
     let (plain_density, reduced_density) = if last.runs {
         (plain.density, least_gain(reduced_density))
     } else {
@@ -75,13 +83,13 @@ fn changes(column: &[f64]) -> usize {
 }
 
 /// `bytes` for `rows` rows, as bytes for 2^16 of them.
-fn density(bytes: usize, rows: usize) -> usize {
-    (bytes << 16) / rows.max(1)
+fn density(bytes: usize, rows: usize) -> u64 {
+    ((bytes as u64) << 16) / rows.max(1) as u64
 }
 
 /// The best plan without runs.
 fn best(column: &[f64], last: ValuePlan, memory: &mut Memory) -> Choice {
-    let mut best = Choice { plan: ValuePlan { runs: false, ..last }, density: usize::MAX };
+    let mut best = Choice { plan: ValuePlan { runs: false, ..last }, density: u64::MAX };
     let mut consider = |model: Model, memory: &mut Memory| {
         for (predictor, density) in trial(column, model, memory) {
             let plan = ValuePlan { model, predictor, runs: false };
@@ -93,7 +101,7 @@ fn best(column: &[f64], last: ValuePlan, memory: &mut Memory) -> Choice {
         }
         best.density
     };
-    let mut least = usize::MAX;
+    let mut least = u64::MAX;
     if !matches!(last.model, Model::Raw | Model::Constant | Model::Dictionary { .. }) {
         least = consider(last.model, memory);
     }
@@ -113,7 +121,7 @@ fn best(column: &[f64], last: ValuePlan, memory: &mut Memory) -> Choice {
     if quotients || column.len() <= SAMPLE {
         least = consider(Model::Bits, memory);
     }
-    if few_distinct(column, least) {
+    if may_be_dictionary(column, decimal, least) {
         let entries = match (decimal, single) {
             (Some((decimals, 0)), _) => Entries::Decimal { decimals },
             (_, Some((decimals, 0))) => Entries::Single { decimals },
@@ -129,16 +137,17 @@ fn best(column: &[f64], last: ValuePlan, memory: &mut Memory) -> Choice {
 }
 
 /// For each predictor, the bytes of `model` for 2^16 rows; nothing if the column is not such.
-fn trial(column: &[f64], model: Model, memory: &mut Memory) -> impl Iterator<Item = (Predictor, usize)> {
+fn trial(column: &[f64], model: Model, memory: &mut Memory) -> impl Iterator<Item = (Predictor, u64)> {
     let mut bytes = [0; 4];
     let mut rows = 0;
+    let mut known = true;
     let whole = matches!(model, Model::Dictionary { .. }) || column.len() <= WINDOWS * WINDOW_VALUES;
     let part = if whole { column.len() } else { column.len() / WINDOWS };
     let size = if whole { part } else { WINDOW_VALUES };
     for values in column.chunks_exact(part.max(1)).map(|part| window(part, size)) {
         let prepared = floats::prepare(values.iter().copied(), model, memory);
         if prepared.model != model {
-            bytes = [usize::MAX; 4];
+            known = false;
             break;
         }
         rows += values.len();
@@ -149,8 +158,7 @@ fn trial(column: &[f64], model: Model, memory: &mut Memory) -> impl Iterator<Ite
         }
     }
     let predictors = if model.predicts() { 4 } else { 1 };
-    let known = bytes != [usize::MAX; 4];
-    let sizes = Predictor::ALL.into_iter().zip(bytes.map(|bytes| density(bytes.min(1 << 40), rows)));
+    let sizes = Predictor::ALL.into_iter().zip(bytes.map(|bytes| density(bytes, rows)));
     sizes.take(if known { predictors } else { 0 })
 }
 
@@ -201,22 +209,33 @@ fn decimals(column: &[f64], on_grid: impl Fn(f64, f64) -> Option<i64>) -> Option
     best
 }
 
-/// Whether a dictionary may take less than `least` bytes for 2^16 rows.
-fn few_distinct(column: &[f64], least: usize) -> bool {
+/// Whether a dictionary may take less than `least` bytes for 2^16 rows: if a sample has few distinct
+/// values, and they don't fill the grid they are on.
+fn may_be_dictionary(column: &[f64], decimal: Option<(u8, usize)>, least: u64) -> bool {
     let mut keys = [0; SAMPLE];
     let mut count = 0;
     for (key, value) in keys.iter_mut().zip(sample(column)) {
-        *key = grid::ordered(value);
+        *key = match decimal {
+            Some((decimals, 0)) => grid::to_decimal(value, decimals).unwrap_or_default(),
+            _ => grid::ordered(value),
+        };
         count += 1;
     }
     let keys = keys.get_mut(..count).unwrap_or_default();
+    divisor::divide(keys);
     keys.sort_unstable();
     let distinct = 1 + keys.iter().zip(keys.iter().skip(1)).filter(|(a, b)| a != b).count();
+    let span = match keys {
+        [first, .., last] => last.saturating_sub(*first),
+        _ => 0,
+    };
     // A code has at least about half of the bits that name an entry.
     let code_bits = varint::bit_len(distinct as u64) as usize / 2;
-    distinct * 8 <= count * 7 && density(code_bits * column.len() / 8, column.len()) < least
+    span > SPARSE * distinct as i64 && distinct * 8 <= count * 7 && density(code_bits, 8) < least
 }
 
+/// A grid on which a sample spans no more than so many integers a distinct value is as good as full.
+const SPARSE: i64 = 2;
 /// Values that a rational grid is tried on, neighbours so that residuals show.
 const NEIGHBOURS: usize = 48;
 /// Of these, the first must be near multiples.

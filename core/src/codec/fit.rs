@@ -15,8 +15,9 @@ use super::{
 
 /// Trials after which the best prefix so far is taken.
 const TRIALS_MAX: usize = 24;
-/// Space that may stay unused without a further trial.
+/// Space that may stay unused without a further trial: these bytes, and one part of so many.
 const SLACK_BYTES: usize = 4;
+const SLACK_SHARE: usize = 512;
 /// Codec and columns byte.
 const HEAD_BYTES: usize = 2;
 
@@ -162,12 +163,12 @@ fn fit_by_trial(rows: &Rows, plan: &Plan, scratch: &mut Scratch, capacity: usize
         return high;
     }
     for trial in 0..TRIALS_MAX {
-        if high - low <= 1 || capacity - low_size <= SLACK_BYTES {
+        if high - low <= 1 || capacity - low_size <= SLACK_BYTES + capacity / SLACK_SHARE {
             break;
         }
         // Sizes mostly grow evenly with rows; where they don't, halving ends the search.
-        let share = (capacity - low_size) * (high - low) / (high_size - low_size).max(1);
-        let step = if trial % 3 == 2 { (high - low) / 2 } else { share };
+        let share = (capacity - low_size) as u64 * (high - low) as u64 / (high_size - low_size).max(1) as u64;
+        let step = if trial % 3 == 2 { (high - low) / 2 } else { share as usize };
         let count = (low + step).clamp(low + 1, high - 1);
         let counted = size(&rows.prefix(count), plan, scratch);
         if counted <= capacity {

@@ -2,8 +2,9 @@
 
 use super::generate::{Random, columns, special_values, timestamps};
 use crate::codec::{
-    Chunk, EncodeError, Encoded, Entries, Model, OwnedValues, Plan, Predictor, Rational, Rounding, Rows,
-    ScratchBuffer, TimestampPlan, ValuePlan, Values, choose, decode, describe, encode, fit, measure,
+    Chunk, CodecError, EncodeError, Encoded, Entries, Model, OwnedValues, Plan, Predictor, Rational,
+    Rounding, Rows, RowsMut, SCRATCH_INTEGERS, Scratch, ScratchBuffer, TimestampPlan, ValuePlan, Values,
+    ValuesMut, choose, decode, decode_into, describe, encode, fit, measure,
 };
 use proptest::{collection::vec, prelude::*};
 
@@ -259,5 +260,37 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn memory_of_the_caller_is_enough() {
+    let (mut integers, mut floats) = ([0; 32 * SCRATCH_INTEGERS], [0.0; 32]);
+    let mut scratch = Scratch::new(&mut integers, &mut floats);
+    assert_eq!(scratch.slots(), 32);
+    let timestamps: Vec<i64> = (0..32).collect();
+    let values: Vec<f64> = (0..32).map(|row| f64::from(row / 7) / 3.0).collect();
+    let rows = Rows { timestamps: &timestamps, values: Values::Float(&values), gaps: &[4] };
+    let mut bytes = [0; 300];
+    for plan in float_plans() {
+        let len = encode(&rows, &plan, &mut scratch, &mut bytes).unwrap().len;
+        let (mut times, mut back, mut gaps, mut lengths) = ([0; 32], [0.0; 32], [0; 32], [0; 32]);
+        let out = RowsMut {
+            timestamps: &mut times,
+            values: ValuesMut::Float(&mut back),
+            gaps: &mut gaps,
+            scratch: &mut lengths,
+        };
+        let decoded = decode_into(&bytes[..len], 32, 0, out).unwrap();
+        assert_eq!((decoded.gaps, gaps[0]), (1, 4));
+        assert!((0..32).all(|row| row == 4 || back[row].to_bits() == values[row].to_bits()));
+        let short = RowsMut {
+            timestamps: &mut times,
+            values: ValuesMut::Float(&mut back[..31]),
+            gaps: &mut gaps,
+            scratch: &mut lengths,
+        };
+        let error = decode_into(&bytes[..len], 32, 0, short).unwrap_err();
+        assert_eq!(error, CodecError::Memory { needed: 32 });
     }
 }
