@@ -3,7 +3,7 @@
 //! A sensor reading is nearly always a decimal text turned into binary64. On its grid it is a small
 //! integer again: `21.57 = 2157 / 10^2`. A value is *on* a grid only if the way back gives the same bits,
 //! so NaN, infinities and -0.0 are on none. The way back is one correctly rounded division (plus, for
-//! [`Grid::Single`], one rounding to binary32), the same on every machine.
+//! a single-precision grid, one rounding to binary32), the same on every machine.
 
 /// The most decimals of a grid.
 pub const DECIMALS_MAX: u8 = 15;

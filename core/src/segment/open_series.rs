@@ -6,7 +6,7 @@
 //!
 //! A leaf is cut from the front of the coded chunks when they would fill more than one: they are decoded,
 //! planned together, and as many rows as fit become one chunk; the rest is coded again. A change of
-//! kind ends a chunk. Nothing here writes: [`Cut`] hands the leaf's chunks out.
+//! kind ends a chunk. Nothing here writes: the leaf builder gets the leaf's chunks.
 
 use super::extent::Extent;
 use super::rows::{self, Placed};

@@ -1,7 +1,7 @@
 //! What the store stands on: devices of 4,096-byte blocks, and a medium of named devices.
 //!
 //! The two traits are the whole of the outside world as the store sees it: the agent implements them
-//! over files, the tests over a simulated medium ([`super::sim`]). What a medium must promise and what
+//! over files, the tests over a simulated medium (`sim`). What a medium must promise and what
 //! a power cut may leave is stated here and nowhere else; everything the store does about it is
 //! derived from this text.
 //!

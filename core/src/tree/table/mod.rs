@@ -3,7 +3,7 @@
 //!
 //! Firsts, lasts, minima and maxima lie on the same grid as the readings and close to each other, so that
 //! differences take a few bits where plain records take 124 bytes. Columns and flags: `docs/format.md`,
-//! chapter 8. [`encode`] needs no heap, only a scratch column; [`decode`] gives a vector. Neither knows
+//! chapter 8. [`encode()`] needs no heap, only a scratch column; [`decode()`] gives a vector. Neither knows
 //! what holds the table. Resets of gauges are dropped here (`Numbers::trimmed`).
 
 mod columns;
