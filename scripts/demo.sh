@@ -7,4 +7,5 @@ bash scripts/setup.sh build
 bash scripts/build-web.sh
 cargo build --locked -p siltstone --bin siltstone
 cargo build --locked -p siltstone-tests --features demo --bin demo --bin serve
-exec env SILTSTONE_BIN=target/debug/siltstone target/debug/demo "$@"
+target=${CARGO_TARGET_DIR:-target}
+exec env SILTSTONE_BIN="$target/debug/siltstone" "$target/debug/demo" "$@"

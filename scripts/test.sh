@@ -25,9 +25,10 @@ step_tests() { cargo test --locked --workspace; }
 # The demo as a person sees it: started, watched for a while, interrupted.
 step_demo() {
   cargo build --locked -p siltstone-tests --features demo --bin demo
-  local data status=0
+  local data status=0 target=${CARGO_TARGET_DIR:-target}
   data=$(mktemp -d)
-  SILTSTONE_BIN=target/debug/siltstone timeout --preserve-status --signal INT 20 target/debug/demo --data "$data/demo" || status=$?
+  SILTSTONE_BIN="$target/debug/siltstone" timeout --preserve-status --signal INT 20 \
+    "$target/debug/demo" --data "$data/demo" || status=$?
   rm -r "$data"
   return $status
 }

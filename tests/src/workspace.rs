@@ -50,7 +50,8 @@ pub fn agent_binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         if let Some(given) = std::env::var_os("SILTSTONE_BIN") {
-            return PathBuf::from(given);
+            // Cargo starts tests in their package's folder; a relative path is meant from the root.
+            return root().join(given);
         }
         let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         build.args(["build", "--quiet", "--package", "siltstone", "--bin", "siltstone"]).current_dir(root());
