@@ -6,3 +6,4 @@ mod damage;
 mod library;
 mod naive;
 mod world;
+mod written;
