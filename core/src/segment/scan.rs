@@ -32,6 +32,8 @@ pub enum ScanStep {
 #[derive(Debug)]
 pub struct Scan {
     strict: bool,
+    /// Blocks below this one were flushed: what is wrong with them is damage and ends nothing.
+    trusted: u32,
     found: Scanned,
     write_epoch: u32,
     waiting: BTreeMap<(u32, u16), (Entry, Vec<u8>)>,
@@ -71,7 +73,13 @@ impl Scan {
             lsn: 0,
             faults: Vec::new(),
         };
-        Self { strict, found, write_epoch: 0, waiting: BTreeMap::new(), chunk: Chunk::default() }
+        Self { strict, trusted: 0, found, write_epoch: 0, waiting: BTreeMap::new(), chunk: Chunk::default() }
+    }
+
+    /// Passes over damage below block `trusted`, empty blocks included, even where the scan is strict.
+    #[must_use]
+    pub fn with_trusted(self, trusted: u32) -> Self {
+        Self { trusted, ..self }
     }
 
     /// Takes the next block, from block 1 on.
@@ -85,8 +93,10 @@ impl Scan {
                 self.found.end_block = block + 1;
                 ScanStep::Continue
             }
-            Err(SegmentError::Block { error: BlockError::Empty, .. }) => ScanStep::End,
-            Err(_) if self.strict => ScanStep::End,
+            Err(SegmentError::Block { error: BlockError::Empty, .. }) if block >= self.trusted => {
+                ScanStep::End
+            }
+            Err(_) if self.strict && block >= self.trusted => ScanStep::End,
             Err(fault) => {
                 self.found.faults.push(fault);
                 self.found.end_block = block + 1;

@@ -25,5 +25,14 @@ pub(super) const RECORD_OVERHEAD_MAX: usize = 10 + 1;
 /// Bytes of entries that every record has room for, however badly they are cut.
 pub(super) const RECORD_BYTES_SURE: usize = PAYLOAD_MAX - RECORD_OVERHEAD_MAX - ENTRY_BYTES_MAX;
 
+/// Blocks of a mebibyte.
+pub(super) const MEBIBYTE_BLOCKS: u32 = 256;
+/// In-order segments that stay open: the current partition and the next.
+pub(super) const OPEN_PARTITIONS_MAX: usize = 2;
+/// Points after which a partition that got none of them is idle: another may be opened in its place.
+pub(super) const IDLE_POINTS: u64 = 1_024;
+/// Late points after which a partition that is not open is opened in place of another: it is no stray.
+pub(super) const STRAYS_MAX: u32 = 256;
+
 const _: () = assert!(ENTRY_BYTES_MAX + RECORD_OVERHEAD_MAX < PAYLOAD_MAX / 4 * 3);
 const _: () = assert!(STATE_BYTES_MAX + 32 < RECORD_BYTES_SURE);

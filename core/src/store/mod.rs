@@ -7,25 +7,59 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `device` | the two traits, what a medium must promise and what a power cut may leave |
-//! | `limits` | every limit of the store and its reason |
+//! | `limits`, `config`, `error` | every limit and its reason; what can be chosen; what is refused |
+//! | `partition` | calendar spans in UTC |
 //! | `identity` | which messages are stored already, for those that come again |
+//! | `series_table`, `owned_value` | the series of a running store; a value that is kept |
 //! | `journal` | what makes a point durable before it is acknowledged |
+//! | `head`, `late` | which points are in order; those that are not and wait for a checkpoint |
+//! | `segment_file`, `open_segment` | segment files as they are found, and as they are written |
+//! | `running` | a store, and a message on its way through it |
+//! | `open_partition` | which partitions take points in order |
+//! | `checkpoint` | from the journal into segments; sealing |
+//! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
+//! | `snapshot` | what a question sees |
 //! | `sim` | a simulated medium and the oracle, for tests |
 
+mod checkpoint;
+mod config;
 mod device;
-#[cfg_attr(not(test), expect(dead_code, reason = "its user is the store, which comes next"))]
+mod error;
+mod head;
 mod identity;
-#[cfg_attr(not(test), expect(dead_code, reason = "its user is the store, which comes next"))]
-#[expect(unused_imports, reason = "its user is the store, which comes next")]
 mod journal;
+mod late;
 mod limits;
+mod open_partition;
+mod open_segment;
+mod owned_value;
+mod partition;
+mod recover;
+mod replay;
+mod running;
+mod segment_file;
+mod series_table;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
+mod snapshot;
+mod store_id;
 
+#[cfg(test)]
+mod tests;
+
+pub use config::StoreConfig;
 pub use device::{Device, Entry, EntryKind, Medium};
+pub use error::StoreError;
 pub use identity::Identity;
 pub use journal::JournalDamage;
 pub use limits::{
     IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,
     STATE_BYTES_MAX, UNIT_BYTES_MAX,
 };
+pub use owned_value::OwnedValue;
+pub use partition::{Partition, PartitionSpan};
+pub use recover::Recovery;
+pub use running::{Appended, Reading, Store};
+pub use segment_file::{SegmentFile, SegmentState, file_name};
+pub use series_table::SeriesId;
+pub use snapshot::{LiveRun, LiveSeries, Run, RunContent};

@@ -26,7 +26,7 @@ pub(super) use entry::{Checkpoint, OpenSegment};
 pub(super) use replay::Visitor;
 pub use ring::JournalDamage;
 pub(super) use ring::{DIRECTORY, Found, JournalConfig, device_id};
-pub(super) use writer::{Journal, Names, PutError, Reading};
+pub(super) use writer::{Journal, JournalPoint, Names, PutError};
 
 #[cfg(test)]
 mod tests;

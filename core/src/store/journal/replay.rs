@@ -18,8 +18,9 @@ pub(in crate::store) trait Visitor {
     /// Why a point can't be taken.
     type Error;
 
-    /// A series is defined; its points come under the number that is returned.
-    fn series(&mut self, name: &str, kind: ValueKind, unit: &str) -> Result<u32, Self::Error>;
+    /// A series is defined; its points come under the number that is returned, or are left out and
+    /// counted where there is none.
+    fn series(&mut self, name: &str, kind: ValueKind, unit: &str) -> Result<Option<u32>, Self::Error>;
 
     /// A point of the record at `lsn`, late or in order as decided when it was written.
     fn point(&mut self, lsn: u64, series: u32, is_late: bool, point: Point<'_>) -> Result<(), Self::Error>;
@@ -168,7 +169,7 @@ fn visit<V: Visitor>(
             if at < record.block as usize * crate::block::BLOCK_LEN {
                 ids.resize(ids.len().max(at + 1), None);
                 if let Some(slot) = ids.get_mut(at) {
-                    *slot = Some(series);
+                    *slot = series;
                 }
             }
         }

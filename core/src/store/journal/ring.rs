@@ -173,21 +173,26 @@ impl<D: Device> Found<D> {
     /// # Errors
     /// What the medium says.
     pub(in crate::store) fn begin<M: Medium<Device = D, Error = D::Error>>(
-        self,
+        &self,
         medium: &mut M,
         config: JournalConfig,
         epoch: u32,
         base: u64,
     ) -> Result<Journal<D>, D::Error> {
         let checkpoint_lsn = self.checkpoint().map_or(0, |(lsn, _)| lsn);
-        let files = self.files.into_iter().map(|file| RingFile {
-            number: file.number,
-            device: file.device,
-            block_count: file.block_count,
-            lsn_end: file.scan.lsn_end,
-            is_needed: file.scan.records.last().is_some_and(|last| last.lsn >= checkpoint_lsn),
-        });
-        let mut ring = Ring { files: files.collect(), config: config.bounded(), device: self.device };
+        let mut files = Vec::new();
+        for file in &self.files {
+            // A handle of its own: the replay goes on reading through the other one.
+            let Some(device) = medium.open(&path(file.number))? else { continue };
+            files.push(RingFile {
+                number: file.number,
+                device,
+                block_count: file.block_count,
+                lsn_end: file.scan.lsn_end,
+                is_needed: file.scan.records.last().is_some_and(|last| last.lsn >= checkpoint_lsn),
+            });
+        }
+        let mut ring = Ring { files, config: config.bounded(), device: self.device };
         let missing: Vec<u32> =
             (0..ring.config.files).filter(|number| ring.files.iter().all(|f| f.number != *number)).collect();
         for number in missing {

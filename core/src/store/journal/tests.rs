@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Checkpoint, Found, Journal, JournalConfig, JournalDamage, Names, PutError, Reading, Visitor};
+use super::{
+    Checkpoint, Found, Journal, JournalConfig, JournalDamage, JournalPoint, Names, PutError, Visitor,
+};
 use crate::block::{BLOCK_LEN, DeviceId};
 use crate::point::{Point, Value, ValueKind};
 use crate::store::device::{Device, Medium};
@@ -44,9 +46,9 @@ struct Collected {
 impl Visitor for Collected {
     type Error = SimError;
 
-    fn series(&mut self, name: &str, _: ValueKind, _: &str) -> Result<u32, SimError> {
+    fn series(&mut self, name: &str, _: ValueKind, _: &str) -> Result<Option<u32>, SimError> {
         self.names.push(name.to_string());
-        Ok(self.names.len() as u32 - 1)
+        Ok(Some(self.names.len() as u32 - 1))
     }
 
     fn point(&mut self, _: u64, series: u32, is_late: bool, point: Point<'_>) -> Result<(), SimError> {
@@ -106,7 +108,7 @@ impl Run {
         self.journal.checkpoint(&mut self.medium, checkpoint, &self.window, is_file_done)
     }
 
-    fn put(&mut self, readings: &[Reading<'_>], identity: Identity) -> Result<(), SimError> {
+    fn put(&mut self, readings: &[JournalPoint<'_>], identity: Identity) -> Result<(), SimError> {
         let mut result = self.journal.put(readings, Some(identity), &Series);
         if matches!(result, Err(PutError::Full)) {
             self.checkpoint(true)?;
@@ -161,7 +163,7 @@ fn play(run: &mut Run, messages: &[Message], oracle: &mut Oracle) -> Result<(), 
             .iter()
             .map(|(series, timestamp, value)| {
                 let value = Value::Float(*value);
-                Reading { series: *series, is_late: timestamp % 3 == 0, timestamp: *timestamp, value }
+                JournalPoint { series: *series, is_late: timestamp % 3 == 0, timestamp: *timestamp, value }
             })
             .collect();
         for reading in &readings {

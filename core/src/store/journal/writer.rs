@@ -24,7 +24,7 @@ const IDENTITY_BYTES: usize = 19;
 
 /// A point as the journal takes it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Reading<'a> {
+pub(in crate::store) struct JournalPoint<'a> {
     /// The store's number of the series.
     pub(in crate::store) series: u32,
     pub(in crate::store) is_late: bool,
@@ -115,7 +115,7 @@ impl<D: Device> Journal<D> {
     }
 
     /// Upper bound of the bytes of a reading in the journal.
-    pub(in crate::store) fn reading_bytes(&self, reading: &Reading<'_>, names: &impl Names) -> usize {
+    pub(in crate::store) fn reading_bytes(&self, reading: &JournalPoint<'_>, names: &impl Names) -> usize {
         let text = if let Value::State(text) = reading.value { text.len() } else { 0 };
         let is_defined = self.ids.get(reading.series as usize).is_some_and(|id| *id > 0);
         let (name, _, unit) = names.definition(reading.series);
@@ -123,7 +123,7 @@ impl<D: Device> Journal<D> {
     }
 
     /// Upper bound of the bytes of a message: each new series is defined once.
-    fn bound(&mut self, readings: &[Reading<'_>], names: &impl Names) -> usize {
+    fn bound(&mut self, readings: &[JournalPoint<'_>], names: &impl Names) -> usize {
         const COUNTED: u32 = u32::MAX;
         let mut bytes = 0;
         for reading in readings {
@@ -144,7 +144,7 @@ impl<D: Device> Journal<D> {
     /// Appends a message. Nothing is durable before [`Journal::commit`].
     pub(in crate::store) fn put(
         &mut self,
-        readings: &[Reading<'_>],
+        readings: &[JournalPoint<'_>],
         identity: Option<Identity>,
         names: &impl Names,
     ) -> Result<(), PutError<D::Error>> {
@@ -177,7 +177,7 @@ impl<D: Device> Journal<D> {
     /// Puts the message into the record in the making, or nothing of it.
     fn put_whole(
         &mut self,
-        readings: &[Reading<'_>],
+        readings: &[JournalPoint<'_>],
         identity: Option<Identity>,
         names: &impl Names,
     ) -> bool {
@@ -197,7 +197,7 @@ impl<D: Device> Journal<D> {
         fits
     }
 
-    fn put_reading(&mut self, reading: &Reading<'_>, names: &impl Names) -> bool {
+    fn put_reading(&mut self, reading: &JournalPoint<'_>, names: &impl Names) -> bool {
         let at = reading.series as usize;
         if self.ids.len() <= at {
             self.ids.resize(at + 1, 0);
@@ -210,7 +210,7 @@ impl<D: Device> Journal<D> {
             self.ids_count += 1;
             self.ids[at] = self.ids_count;
         }
-        let Reading { is_late, timestamp, value, .. } = *reading;
+        let JournalPoint { is_late, timestamp, value, .. } = *reading;
         self.record.put(&Entry::Point { id: self.ids[at] - 1, is_late, timestamp, value })
     }
 

@@ -21,9 +21,10 @@ mod oracle;
 mod random;
 mod world;
 
+pub use crate::store::owned_value::OwnedValue;
 pub use crash::{Fate, Sector, fates};
 pub use medium::{SimDevice, SimError, SimMedium};
-pub use oracle::{Oracle, OwnedValue, Violation};
+pub use oracle::{Oracle, Violation};
 pub use random::Random;
 
 #[cfg(test)]

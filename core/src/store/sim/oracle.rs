@@ -10,33 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::point::Value;
-
-/// A value that owns its text and compares by bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OwnedValue {
-    /// The bits of a float.
-    Float(u64),
-    /// A whole number beyond binary64.
-    Integer(i64),
-    /// True or false.
-    Boolean(bool),
-    /// A short text.
-    State(String),
-    /// No value from here on.
-    Gap,
-}
-
-impl From<Value<'_>> for OwnedValue {
-    fn from(value: Value<'_>) -> Self {
-        match value {
-            Value::Float(float) => Self::Float(float.to_bits()),
-            Value::Integer(integer) => Self::Integer(integer),
-            Value::Boolean(boolean) => Self::Boolean(boolean),
-            Value::State(text) => Self::State(text.to_string()),
-            Value::Gap => Self::Gap,
-        }
-    }
-}
+use crate::store::owned_value::OwnedValue;
 
 /// A promise that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]

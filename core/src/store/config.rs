@@ -1,0 +1,47 @@
+//! What can be chosen about a store.
+
+use super::journal::JournalConfig;
+use super::limits::MEBIBYTE_BLOCKS;
+use super::partition::PartitionSpan;
+
+/// The settings of a store. They may change from one start to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreConfig {
+    /// The calendar span of a partition.
+    pub partition: PartitionSpan,
+    /// Files of the journal's ring.
+    pub journal_files: u32,
+    /// Blocks of a journal file.
+    pub journal_file_blocks: u32,
+    /// A segment of this many blocks is sealed and the next one begun.
+    pub segment_blocks_max: u32,
+    /// Segments grow by this many blocks at a time.
+    pub segment_grow_blocks: u32,
+    /// Late points wait in memory up to this many bytes.
+    pub late_bytes_max: usize,
+    /// The longest time for which integrals hold a value, nanoseconds.
+    pub max_hold_ns: i64,
+    /// Name and version of the program, kept in the headers of segments.
+    pub writer: &'static str,
+}
+
+impl Default for StoreConfig {
+    fn default() -> Self {
+        Self {
+            partition: PartitionSpan::Month,
+            journal_files: 4,
+            journal_file_blocks: 16 * MEBIBYTE_BLOCKS,
+            segment_blocks_max: 64 * MEBIBYTE_BLOCKS,
+            segment_grow_blocks: 4 * MEBIBYTE_BLOCKS,
+            late_bytes_max: 4 << 20,
+            max_hold_ns: 3_600_000_000_000,
+            writer: concat!("siltstone ", env!("CARGO_PKG_VERSION")),
+        }
+    }
+}
+
+impl StoreConfig {
+    pub(super) fn journal(&self) -> JournalConfig {
+        JournalConfig { files: self.journal_files, file_blocks: self.journal_file_blocks }
+    }
+}

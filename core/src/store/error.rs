@@ -1,0 +1,52 @@
+//! What the store refuses and what makes it fail.
+
+use crate::segment::AppendError;
+
+/// Why the store did not do something.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError<E> {
+    /// The medium failed. What reached it is unknown: the store takes nothing more and is to be opened
+    /// again.
+    Medium(E),
+    /// An earlier operation failed; the store is to be opened again.
+    Failed,
+    /// No series has this number.
+    UnknownSeries,
+    /// More series than numbers.
+    TooManySeries,
+    /// The text of a state is longer than 255 bytes.
+    StateTooLong,
+    /// `i64::MAX` can't be stored: ranges need an end behind it.
+    TimestampTooLarge,
+    /// The unit is longer than 255 bytes.
+    UnitTooLong,
+    /// A point was decided to fit a segment and did not: a fault of the store itself.
+    Refused(AppendError),
+    /// A message did not fit an empty journal file: a fault of the store itself.
+    JournalFull,
+}
+
+impl<E> From<E> for StoreError<E> {
+    fn from(error: E) -> Self {
+        Self::Medium(error)
+    }
+}
+
+impl<E: core::fmt::Display> core::fmt::Display for StoreError<E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Medium(error) => write!(f, "the medium failed: {error}"),
+            Self::Failed => write!(f, "the store failed before and has to be opened again"),
+            Self::UnknownSeries => write!(f, "no series has this number"),
+            Self::TooManySeries => write!(f, "more series than can be numbered"),
+            Self::StateTooLong => write!(f, "the text of a state has more than 255 bytes"),
+            Self::TimestampTooLarge => write!(f, "the timestamp is the largest there is and can't be stored"),
+            Self::UnitTooLong => write!(f, "the unit has more than 255 bytes"),
+            Self::Refused(error) => write!(f, "a segment refused a point: {error}"),
+            Self::JournalFull => write!(f, "a message did not fit the journal"),
+        }
+    }
+}
+
+impl<E: core::error::Error> core::error::Error for StoreError<E> {}

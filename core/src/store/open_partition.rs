@@ -1,0 +1,161 @@
+//! Which partitions are open, and where a point belongs.
+//!
+//! At most two are open: the current one and, around the turn, the next. A partition is opened in place
+//! of another only when that one is idle, so that neither a stray clock nor three of them make
+//! segments of a few points; what finds no open partition is late, which loses nothing.
+
+use super::device::{Device, Medium};
+use super::error::StoreError;
+use super::head::{Heads, Placement};
+use super::limits::{IDLE_POINTS, OPEN_PARTITIONS_MAX, STRAYS_MAX};
+use super::open_segment::OpenSegment;
+use super::partition::Partition;
+use super::running::Store;
+use crate::block::SegmentId;
+use crate::point::Point;
+use crate::segment::{SegmentHeader, SegmentKind};
+
+/// Partitions for which strays are counted.
+const STRAY_PARTITIONS_MAX: usize = 64;
+
+/// A partition that takes points in order.
+#[derive(Debug)]
+pub(super) struct OpenPartition<D> {
+    pub(super) partition: Partition,
+    /// Its open segment; none before its first point, and after a seal.
+    pub(super) segment: Option<OpenSegment<D>>,
+    pub(super) heads: Heads,
+    /// Count of the store's points when it last got one in order.
+    pub(super) used_at: u64,
+}
+
+impl<D: Device> OpenPartition<D> {
+    pub(super) fn new(partition: Partition) -> Self {
+        Self { partition, segment: None, heads: Heads::default(), used_at: 0 }
+    }
+}
+
+impl<M: Medium> Store<M> {
+    /// The open partition that holds `at`.
+    pub(super) fn open_at(&mut self, at: i64) -> Option<&mut OpenPartition<M::Device>> {
+        self.open.iter_mut().find(|open| open.partition.range.contains(at))
+    }
+
+    /// Opens the partition of `at`, if that is to be.
+    pub(super) fn make_way(&mut self, at: i64) -> Result<(), StoreError<M::Error>> {
+        if self.open_at(at).is_some() {
+            return Ok(());
+        }
+        let partition = Partition::of(self.config.partition, at);
+        if self.open.len() >= OPEN_PARTITIONS_MAX {
+            let begin = partition.range.begin;
+            let is_next = self.open.iter().any(|open| open.partition.range.end == begin);
+            if self.strays.len() >= STRAY_PARTITIONS_MAX {
+                self.strays.clear();
+            }
+            let strays = self.strays.entry(begin).or_default();
+            *strays = strays.saturating_add(1);
+            let is_wanted = is_next || *strays > STRAYS_MAX;
+            let idlest = (0..self.open.len()).min_by_key(|at| self.open[*at].used_at);
+            let idle = idlest.filter(|at| self.points - self.open[*at].used_at >= IDLE_POINTS);
+            let Some(idle) = idle.filter(|_| is_wanted) else { return Ok(()) };
+            self.close_partition(idle)?;
+            self.strays.remove(&begin);
+        }
+        self.open_partition(partition)?;
+        // What waits late for it is older than everything that will be in order there, so its rank
+        // must be lower than that of the segment to come.
+        if self.late.count_in(&partition) > 0 {
+            self.journal.close_record()?;
+            self.write_late(|late| late.partition == partition)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a partition with the heads that its segments give.
+    pub(super) fn open_partition(&mut self, partition: Partition) -> Result<(), StoreError<M::Error>> {
+        let mut open = OpenPartition::new(partition);
+        open.used_at = self.points;
+        for file in self.segments.iter().filter(|file| file.is_in_order()) {
+            let is_own = file.header.id.device == self.device;
+            if !is_own || !file.header.partition.overlaps(partition.range) {
+                continue;
+            }
+            let Some(device) = self.medium.open(&file.path)? else { continue };
+            for (name, kind, unit, last) in file.last_times(&device) {
+                let added = self.table.add(&name, kind, &unit);
+                open.heads.raise(added.map_err(|_| StoreError::TooManySeries)?, last);
+            }
+        }
+        self.open.push(open);
+        Ok(())
+    }
+
+    /// Seals what is open in a partition and closes it.
+    pub(super) fn close_partition(&mut self, at: usize) -> Result<(), StoreError<M::Error>> {
+        let closed = self.open.swap_remove(at);
+        if let Some(segment) = closed.segment {
+            self.segments.push(segment.seal()?);
+        }
+        Ok(())
+    }
+
+    /// Decides where a point belongs.
+    pub(super) fn place(&mut self, series: u32, point: &Point<'_>) -> Placement {
+        let at = point.timestamp.0;
+        self.open_at(at).map_or(Placement::Late, |open| open.heads.place(series, at, point.value))
+    }
+
+    /// Puts a point that was decided to be in order into the open segment of its partition.
+    pub(super) fn put_in_order(
+        &mut self,
+        series: u32,
+        point: &Point<'_>,
+        lsn: u64,
+    ) -> Result<(), StoreError<M::Error>> {
+        let at = point.timestamp.0;
+        let Some(place) = self.open.iter().position(|open| open.partition.range.contains(at)) else {
+            return Ok(());
+        };
+        if self.open[place].segment.is_none() {
+            let partition = self.open[place].partition;
+            let header = self.next_header(SegmentKind::InOrder, &partition, 0);
+            let grow = self.config.segment_grow_blocks;
+            let created = OpenSegment::create(&mut self.medium, &partition.name(), header, self.epoch, grow)?;
+            self.open[place].segment = Some(created);
+        }
+        let open = &mut self.open[place];
+        open.used_at = self.points;
+        let Some(segment) = &mut open.segment else { return Ok(()) };
+        segment.append(&self.table, series, point, lsn)?;
+        segment.write_out()?;
+        if segment.writer.block_count() >= self.config.segment_blocks_max
+            && let Some(segment) = open.segment.take()
+        {
+            self.segments.push(segment.seal()?);
+        }
+        Ok(())
+    }
+
+    /// The header of the next segment: its number and rank are given to no other.
+    pub(super) fn next_header(
+        &mut self,
+        kind: SegmentKind,
+        partition: &Partition,
+        covered_lsn: u64,
+    ) -> SegmentHeader {
+        let id = SegmentId { device: self.device, epoch: self.epoch, number: self.next_number };
+        let rank = self.next_rank;
+        self.next_number += 1;
+        self.next_rank += 1;
+        SegmentHeader {
+            id,
+            kind,
+            rank,
+            partition: partition.range,
+            max_hold_ns: self.config.max_hold_ns,
+            covered_lsn,
+            writer: SegmentHeader::writer_name(self.config.writer),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Writing segment files: one in-order segment that stays open, and late ones that are written whole.
+//!
+//! A segment's name appears only when its header is durable; a late one only when all of it is. The
+//! footer is written after everything before it was flushed, so a footer that can be read proves
+//! the rest.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::device::{Device, Medium};
+use super::error::StoreError;
+use super::segment_file::{self, SegmentFile, SegmentState};
+use super::series_table::SeriesTable;
+use crate::block::BLOCK_LEN;
+use crate::point::Point;
+use crate::segment::{FinishedBlock, Sealed, SegmentHeader, Writer};
+use crate::series::SeriesIndex;
+
+/// An in-order segment that is being written.
+#[derive(Debug)]
+pub(super) struct OpenSegment<D> {
+    pub(super) file: SegmentFile,
+    pub(super) writer: Writer,
+    device: D,
+    /// Blocks that the file has room for.
+    length: u32,
+    grow: u32,
+    /// For each series of the store its index in the segment plus 1; 0 where it has none.
+    indices: Vec<u32>,
+}
+
+impl<D: Device> OpenSegment<D> {
+    /// Begins a segment: its header is durable under its name when this returns.
+    pub(super) fn create<M: Medium<Device = D, Error = D::Error>>(
+        medium: &mut M,
+        partition: &str,
+        header: SegmentHeader,
+        write_epoch: u32,
+        grow: u32,
+    ) -> Result<Self, D::Error> {
+        let mut writer = Writer::new(header, write_epoch);
+        let path = segment_file::path(partition, &header.id);
+        let device = write_whole(medium, partition, &path, writer.take_blocks())?;
+        let file = SegmentFile { path, header, block_count: 1, state: SegmentState::Open };
+        Ok(Self { file, writer, device, length: 1, grow, indices: Vec::new() })
+    }
+
+    /// Goes on with a segment that a scan found.
+    pub(super) fn resume(mut file: SegmentFile, writer: Writer, device: D, grow: u32) -> Self {
+        let length = file.block_count;
+        file.block_count = writer.block_count();
+        file.state = SegmentState::Open;
+        Self { file, writer, device, length, grow, indices: Vec::new() }
+    }
+
+    /// Takes an in-order point.
+    pub(super) fn append(
+        &mut self,
+        table: &SeriesTable,
+        series: u32,
+        point: &Point<'_>,
+        lsn: u64,
+    ) -> Result<(), StoreError<D::Error>> {
+        let at = series as usize;
+        if self.indices.len() <= at {
+            self.indices.resize(at + 1, 0);
+        }
+        if self.indices[at] == 0 {
+            let (name, kind, unit) = table.get(series).ok_or(StoreError::UnknownSeries)?;
+            self.indices[at] = self.writer.define(name, kind, unit).0 + 1;
+        }
+        let index = SeriesIndex(self.indices[at] - 1);
+        self.writer.append(index, point, lsn).map_err(StoreError::Refused)?;
+        Ok(())
+    }
+
+    /// Writes the blocks that are finished; they are not flushed.
+    pub(super) fn write_out(&mut self) -> Result<(), D::Error> {
+        let blocks = self.writer.take_blocks();
+        if let Some(last) = blocks.last() {
+            if last.number >= self.length {
+                self.length = last.number.saturating_add(1).max(self.length.saturating_add(self.grow));
+                self.device.set_length(self.length)?;
+            }
+            write_blocks(&mut self.device, &blocks)?;
+            self.file.block_count = last.number + 1;
+        }
+        Ok(())
+    }
+
+    /// Puts all points into leaves and flushes: the number of blocks that may be trusted.
+    pub(super) fn flush(&mut self) -> Result<u32, D::Error> {
+        self.writer.flush();
+        self.write_out()?;
+        self.device.flush()?;
+        Ok(self.writer.block_count())
+    }
+
+    /// Seals the segment. Where its catalog is beyond all limits it stays unsealed, which loses nothing.
+    pub(super) fn seal(mut self) -> Result<SegmentFile, D::Error> {
+        self.flush()?;
+        self.file.state = SegmentState::Unsealed;
+        if self.writer.seal().is_err() {
+            return Ok(self.file);
+        }
+        let blocks = self.writer.take_blocks();
+        let block_count = self.writer.block_count();
+        if let Some((footer, before)) = blocks.split_last() {
+            self.device.set_length(block_count)?;
+            write_blocks(&mut self.device, before)?;
+            self.device.flush()?;
+            write_blocks(&mut self.device, core::slice::from_ref(footer))?;
+            self.device.flush()?;
+        }
+        self.file.block_count = block_count;
+        self.file.state = read_back(&self.device, block_count);
+        Ok(self.file)
+    }
+}
+
+/// Writes a sealed segment of late points, whole or not at all.
+pub(super) fn write_late<M: Medium>(
+    medium: &mut M,
+    partition: &str,
+    mut writer: Writer,
+) -> Result<SegmentFile, M::Error> {
+    let header = *writer.header();
+    let is_sealed = writer.seal().is_ok();
+    let path = segment_file::path(partition, &header.id);
+    let device = write_whole(medium, partition, &path, writer.take_blocks())?;
+    let block_count = writer.block_count();
+    let state = if is_sealed { read_back(&device, block_count) } else { SegmentState::Unsealed };
+    Ok(SegmentFile { path, header, block_count, state })
+}
+
+/// What the footer that was just written says.
+fn read_back<D: Device>(device: &D, block_count: u32) -> SegmentState {
+    let mut blocks = crate::segment::BlockMap::new();
+    match segment_file::ask(device, &mut blocks, |blocks| Sealed::open(block_count, blocks)) {
+        Ok(sealed) => SegmentState::Sealed(Box::new(sealed)),
+        Err(_) => SegmentState::Unsealed,
+    }
+}
+
+/// Writes a file under a temporary name, flushes it, and gives it its own.
+fn write_whole<M: Medium>(
+    medium: &mut M,
+    partition: &str,
+    path: &str,
+    blocks: Vec<FinishedBlock>,
+) -> Result<M::Device, M::Error> {
+    let directory = format!("{}/{partition}", segment_file::DIRECTORY);
+    medium.create_directory(&directory)?;
+    medium.sync_directory(segment_file::DIRECTORY)?;
+    let part = format!("{path}.part");
+    let mut device = medium.create(&part)?;
+    write_blocks(&mut device, &blocks)?;
+    device.flush()?;
+    medium.rename(&part, path)?;
+    medium.sync_directory(&directory)?;
+    Ok(device)
+}
+
+/// Writes blocks with rising numbers, neighbours together.
+fn write_blocks<D: Device>(device: &mut D, blocks: &[FinishedBlock]) -> Result<(), D::Error> {
+    for run in blocks.chunk_by(|a, b| a.number.checked_add(1) == Some(b.number)) {
+        let mut bytes = Vec::with_capacity(run.len() * BLOCK_LEN);
+        run.iter().for_each(|block| bytes.extend_from_slice(&block.bytes[..]));
+        if let Some(first) = run.first() {
+            device.write(first.number, &bytes)?;
+        }
+    }
+    Ok(())
+}

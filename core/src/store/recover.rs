@@ -1,0 +1,319 @@
+//! Opening a store: whatever a power cut, a kill or a rotten card left, made one state again.
+//!
+//! The order is that of `docs/recovery.md`: identity, segments, journal, a new epoch that is durable before
+//! anything else is written, the replay, and a checkpoint that makes all of its decisions durable
+//! before the first new point. It may be interrupted anywhere and done again. Nothing is deleted but
+//! `*.part`; what can't be read is set aside and counted, and is no reason not to start.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::config::StoreConfig;
+use super::device::{EntryKind, Medium};
+use super::error::StoreError;
+use super::head::Heads;
+use super::identity::Window;
+use super::journal::{self, Found, JournalDamage};
+use super::late::LatePoints;
+use super::limits::OPEN_PARTITIONS_MAX;
+use super::open_segment::OpenSegment;
+use super::partition::Partition;
+use super::replay::Replay;
+use super::running::Store;
+use super::segment_file::{self, EXTENSION, SegmentFile, SegmentState, scan};
+use super::series_table::SeriesTable;
+use super::store_id;
+use crate::block::DeviceId;
+use crate::segment::{SegmentError, Writer};
+use crate::series::SeriesName;
+
+const QUARANTINE: &str = "quarantine";
+const PART: &str = ".part";
+
+/// What opening a store found and did.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Recovery {
+    /// There was no store here before.
+    pub is_new: bool,
+    /// The device id was not readable and was taken from the journal or a segment.
+    pub is_identity_restored: bool,
+    /// What was wrong with the journal.
+    pub journal: JournalDamage,
+    /// Points that were only in the journal.
+    pub points_replayed: u64,
+    /// Points of the journal that segments hold already.
+    pub points_skipped: u64,
+    /// Segments that are neither sealed nor fit to be gone on with: they are read by a scan.
+    pub segments_damaged: u64,
+    /// Segments of a newer format, left alone.
+    pub segments_unknown: u64,
+    /// Files that were moved to `quarantine/`, and why.
+    pub set_aside: Vec<(String, SegmentError)>,
+    /// Unfinished files that were removed.
+    pub parts_removed: u64,
+}
+
+impl<M: Medium> Store<M> {
+    /// Opens the store on `medium`, or makes one there. `new_device` is used only where no device id is
+    /// found: 16 random bytes.
+    ///
+    /// # Errors
+    /// The medium. Damage is no error: see [`Recovery`].
+    pub fn open(
+        mut medium: M,
+        config: StoreConfig,
+        new_device: DeviceId,
+    ) -> Result<(Self, Recovery), StoreError<M::Error>> {
+        let mut recovery = Recovery::default();
+        for directory in [journal::DIRECTORY, segment_file::DIRECTORY, QUARANTINE, "state"] {
+            medium.create_directory(directory)?;
+        }
+        medium.sync_directory("")?;
+        for directory in ["", journal::DIRECTORY] {
+            remove_parts(&mut medium, directory, &mut recovery)?;
+        }
+        let segments = find_segments(&mut medium, &mut recovery)?;
+        let device = identify(&mut medium, &segments, new_device, &mut recovery)?;
+        let found = Found::find(&medium, &device)?;
+        let epochs = segments.iter().map(|file| file.header.id).filter(|id| id.device == device);
+        let epoch = epochs.map(|id| id.epoch).max().unwrap_or(0).max(found.epoch_max()).saturating_add(1);
+        let own = segments.iter().filter(|file| file.header.id.device == device);
+        let covered = own.map(|file| file.header.covered_lsn).max().unwrap_or(0);
+        let base = found.lsn_above().max(covered.saturating_add(1));
+        let journal = found.begin(&mut medium, config.journal(), epoch, base)?;
+        let ranks = segments.iter().map(|file| file.header.rank.saturating_add(1));
+        let checkpoint_rank = found.checkpoint().map_or(0, |(_, checkpoint)| checkpoint.rank);
+        let next_rank = ranks.max().unwrap_or(0).max(checkpoint_rank).max(1);
+        let mut store = Self {
+            medium,
+            config,
+            device,
+            epoch,
+            journal,
+            table: SeriesTable::default(),
+            window: Window::default(),
+            segments,
+            open: Vec::new(),
+            late: LatePoints::default(),
+            strays: BTreeMap::new(),
+            next_number: 1,
+            next_rank,
+            points: 0,
+            is_failed: false,
+        };
+        store.resume(&found, &mut recovery)?;
+        store.replay(&found, &mut recovery)?;
+        store.checkpoint_now(false)?;
+        Ok((store, recovery))
+    }
+
+    /// Takes up the segments that were open.
+    fn resume(
+        &mut self,
+        found: &Found<M::Device>,
+        recovery: &mut Recovery,
+    ) -> Result<(), StoreError<M::Error>> {
+        let unsealed = |file: &mut SegmentFile| matches!(file.state, SegmentState::Unsealed);
+        let files: Vec<SegmentFile> = self.segments.extract_if(.., unsealed).collect();
+        let mut resumed_segments = Vec::new();
+        for mut file in files {
+            let Some(trusted) = trusted_blocks(&file, self.device, found) else {
+                recovery.segments_damaged += 1;
+                self.segments.push(file);
+                continue;
+            };
+            let Some(device) = self.medium.open(&file.path)? else { continue };
+            let scanned = scan(&device, file.header, file.block_count, Some(trusted));
+            let is_whole = scanned.faults.is_empty();
+            let resumed = if is_whole { Writer::resume(scanned, self.epoch).ok() } else { None };
+            let Some(writer) = resumed else {
+                // Only what was flushed counts of it; what came later is in the journal and goes into a
+                // new segment.
+                recovery.segments_damaged += 1;
+                file.block_count = file.block_count.min(trusted);
+                self.segments.push(file);
+                continue;
+            };
+            let grow = self.config.segment_grow_blocks;
+            resumed_segments.push(OpenSegment::resume(file, writer, device, grow));
+        }
+        resumed_segments.into_iter().try_for_each(|segment| self.take_up(segment))
+    }
+
+    /// Opens the partition of a resumed segment, or seals it where another one is open there.
+    fn take_up(&mut self, segment: OpenSegment<M::Device>) -> Result<(), StoreError<M::Error>> {
+        let range = segment.file.header.partition;
+        let partition = Partition::of(self.config.partition, range.begin);
+        let is_open = self.open.iter().any(|open| open.partition == partition);
+        if is_open || partition.range != range {
+            let sealed = segment.seal()?;
+            self.segments.push(sealed);
+            // A partition that is open already was opened before this segment's ends were known.
+            if let Some(place) = self.open.iter().position(|open| open.partition.range.overlaps(range)) {
+                let segment = self.open.swap_remove(place).segment;
+                self.reopen(Partition::of(self.config.partition, range.begin), segment)?;
+            }
+            return Ok(());
+        }
+        self.reopen(partition, Some(segment))
+    }
+
+    fn reopen(
+        &mut self,
+        partition: Partition,
+        segment: Option<OpenSegment<M::Device>>,
+    ) -> Result<(), StoreError<M::Error>> {
+        self.open_partition(partition)?;
+        let Some(open) = self.open.last_mut() else { return Ok(()) };
+        if let Some(segment) = &segment {
+            raise_to(&mut open.heads, &segment.writer, &mut self.table)?;
+        }
+        open.segment = segment;
+        Ok(())
+    }
+
+    /// Takes what is only in the journal.
+    fn replay(
+        &mut self,
+        found: &Found<M::Device>,
+        recovery: &mut Recovery,
+    ) -> Result<(), StoreError<M::Error>> {
+        if let Some((_, checkpoint)) = found.checkpoint() {
+            self.window.widen(usize::try_from(checkpoint.window).unwrap_or(usize::MAX));
+        }
+        let mut replay = Replay::new(self)?;
+        recovery.journal = found.replay(&mut replay)?;
+        (recovery.points_replayed, recovery.points_skipped) = replay.counts();
+        if recovery.journal != JournalDamage::default() {
+            // Where points in order are missing, a late one may lie beyond the head it was measured
+            // by: whatever comes in order from here on must rank above it, so in a new segment.
+            self.seal_open()?;
+        }
+        while self.open.len() > OPEN_PARTITIONS_MAX {
+            let idlest = (0..self.open.len()).min_by_key(|at| self.open[*at].used_at);
+            self.close_partition(idlest.unwrap_or(0))?;
+        }
+        Ok(())
+    }
+}
+
+/// Raises heads to the last rows of an open segment.
+pub(super) fn raise_to<E>(
+    heads: &mut Heads,
+    writer: &Writer,
+    table: &mut SeriesTable,
+) -> Result<(), StoreError<E>> {
+    for (_, name, kind, unit, span) in writer.series_with_rows() {
+        let Ok(name) = SeriesName::parse(name) else { continue };
+        let series = table.add(&name, kind, unit).map_err(|_| StoreError::TooManySeries)?;
+        heads.raise(series, span.end.saturating_sub(1));
+    }
+    Ok(())
+}
+
+/// How many blocks of an unsealed segment were flushed; `None` where it is not one to go on with.
+fn trusted_blocks<D: super::device::Device>(
+    file: &SegmentFile,
+    device: DeviceId,
+    found: &Found<D>,
+) -> Option<u32> {
+    let (_, checkpoint) = found.checkpoint()?;
+    let id = file.header.id;
+    if id.device != device || !file.is_in_order() {
+        return None;
+    }
+    let named = checkpoint.open.iter().find(|open| (open.epoch, open.number) == (id.epoch, id.number));
+    match named {
+        Some(open) => Some(open.block_count),
+        // Begun after the checkpoint: its header is flushed, and the rest is in the journal.
+        None => (file.header.rank >= checkpoint.rank).then_some(1),
+    }
+}
+
+/// Removes what was never finished in a directory.
+fn remove_parts<M: Medium>(medium: &mut M, directory: &str, recovery: &mut Recovery) -> Result<(), M::Error> {
+    let mut is_changed = false;
+    for entry in medium.list(directory)? {
+        if entry.kind == EntryKind::File && entry.name.ends_with(PART) {
+            medium.remove(&join(directory, &entry.name))?;
+            recovery.parts_removed += 1;
+            is_changed = true;
+        }
+    }
+    if is_changed { medium.sync_directory(directory) } else { Ok(()) }
+}
+
+fn join(directory: &str, name: &str) -> String {
+    if directory.is_empty() { String::from(name) } else { format!("{directory}/{name}") }
+}
+
+/// All segments that can be read; what claims to be one and can't is set aside.
+fn find_segments<M: Medium>(medium: &mut M, recovery: &mut Recovery) -> Result<Vec<SegmentFile>, M::Error> {
+    let mut segments = Vec::new();
+    for partition in medium.list(segment_file::DIRECTORY)? {
+        if partition.kind != EntryKind::Directory {
+            continue;
+        }
+        let directory = join(segment_file::DIRECTORY, &partition.name);
+        remove_parts(medium, &directory, recovery)?;
+        for entry in medium.list(&directory)? {
+            if entry.kind != EntryKind::File || !entry.name.ends_with(EXTENSION) {
+                continue;
+            }
+            let path = join(&directory, &entry.name);
+            match SegmentFile::inspect(medium, &path)? {
+                None => {}
+                Some(Ok(file)) => segments.push(file),
+                Some(Err(SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
+                    recovery.segments_unknown += 1;
+                }
+                Some(Err(fault)) => {
+                    set_aside(medium, &directory, &entry.name)?;
+                    recovery.set_aside.push((path, fault));
+                }
+            }
+        }
+    }
+    segments.sort_by_key(|file| file.header.rank);
+    Ok(segments)
+}
+
+/// Moves a file to the quarantine, under a name that is free there.
+fn set_aside<M: Medium>(medium: &mut M, directory: &str, name: &str) -> Result<(), M::Error> {
+    let taken = medium.list(QUARANTINE)?;
+    let is_free = |name: &str| taken.iter().all(|entry| entry.name != name);
+    let numbered = (1..).map(|n| format!("{name}.{n}"));
+    let free = core::iter::once(String::from(name)).chain(numbered).find(|name| is_free(name));
+    let to = join(QUARANTINE, &free.unwrap_or_default());
+    medium.rename(&join(directory, name), &to)?;
+    medium.sync_directory(QUARANTINE)?;
+    medium.sync_directory(directory)
+}
+
+/// The device id: from its file, else from the journal, else from a segment, else the new one.
+fn identify<M: Medium>(
+    medium: &mut M,
+    segments: &[SegmentFile],
+    new_device: DeviceId,
+    recovery: &mut Recovery,
+) -> Result<DeviceId, M::Error> {
+    let stored = store_id::read(medium)?;
+    if let store_id::Found::Id(id) = stored {
+        return Ok(id);
+    }
+    let known = match journal::device_id(medium)? {
+        Some(id) => Some(id),
+        None => segments.last().map(|file| file.header.id.device),
+    };
+    recovery.is_identity_restored = known.is_some();
+    recovery.is_new = known.is_none();
+    if stored == store_id::Found::Damaged {
+        set_aside(medium, "", store_id::PATH)?;
+    }
+    let id = known.unwrap_or(new_device);
+    store_id::write(medium, &id)?;
+    Ok(id)
+}

@@ -1,0 +1,180 @@
+//! Segment files as the store finds them: where they are, whether they are sealed, which series they end.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::device::{Device, Medium};
+use crate::block::{BLOCK_LEN, SegmentId};
+use crate::point::{TimeRange, ValueKind};
+use crate::segment::{
+    Answer, BlockMap, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind, Writer,
+};
+use crate::series::{NoRegex, Selector, SeriesName};
+
+/// The directory of the segments.
+pub(super) const DIRECTORY: &str = "segments";
+/// The end of a segment's file name.
+pub(super) const EXTENSION: &str = ".silt";
+/// Times that a reader may ask for more blocks: far more than any question needs.
+const ROUNDS_MAX: usize = 1_000;
+/// Blocks read at once by a scan.
+const SCAN_BLOCKS: u32 = 64;
+
+/// What a segment file is to the store.
+#[derive(Clone, Debug)]
+pub enum SegmentState {
+    /// Sealed, and its footer read.
+    Sealed(Box<Sealed>),
+    /// Being written.
+    Open,
+    /// Never sealed, or its end is damaged: read by a scan, and never written again.
+    Unsealed,
+}
+
+/// A segment file.
+#[derive(Clone, Debug)]
+pub struct SegmentFile {
+    /// Its path below the store's directory.
+    pub path: String,
+    /// What it is.
+    pub header: SegmentHeader,
+    /// Blocks that count: all of a sealed segment, those written of an open one.
+    pub block_count: u32,
+    /// Sealed or not.
+    pub state: SegmentState,
+}
+
+/// The name of a segment's file.
+pub fn file_name(id: &SegmentId) -> String {
+    let device: String = id.device.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{device}{:08x}{:08x}{EXTENSION}", id.epoch, id.number)
+}
+
+/// The path of a segment in the partition named `partition`.
+pub(super) fn path(partition: &str, id: &SegmentId) -> String {
+    format!("{DIRECTORY}/{partition}/{}", file_name(id))
+}
+
+impl SegmentFile {
+    /// Whether it holds points in the order of their times.
+    pub fn is_in_order(&self) -> bool {
+        self.header.kind == SegmentKind::InOrder
+    }
+
+    /// Looks at the file `path` by its two ends.
+    ///
+    /// # Errors
+    /// Outer: the medium. Inner: why it is no segment that can be read.
+    pub(super) fn inspect<M: Medium>(
+        medium: &M,
+        path: &str,
+    ) -> Result<Option<Result<Self, SegmentError>>, M::Error> {
+        let Some(device) = medium.open(path)? else { return Ok(None) };
+        let block_count = device.block_count()?;
+        let mut blocks = BlockMap::new();
+        let sealed = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks));
+        let path = path.to_string();
+        let fault = match sealed {
+            Ok(sealed) => {
+                let header = *sealed.header();
+                return Ok(Some(Ok(Self {
+                    path,
+                    header,
+                    block_count,
+                    state: SegmentState::Sealed(Box::new(sealed)),
+                })));
+            }
+            Err(fault) => fault,
+        };
+        let mut first = vec![0; BLOCK_LEN];
+        let header = match device.read(0, &mut first) {
+            Ok(()) => SegmentHeader::open(&first).map_err(|_| fault),
+            Err(_) => Err(fault),
+        };
+        Ok(Some(header.map(|header| Self { path, header, block_count, state: SegmentState::Unsealed })))
+    }
+
+    /// Name, kind, unit and last timestamp of each series; damage shortens the list.
+    pub(super) fn last_times<D: Device>(&self, device: &D) -> Vec<(SeriesName, ValueKind, String, i64)> {
+        let SegmentState::Sealed(sealed) = &self.state else { return self.last_times_scanned(device) };
+        let Ok(all) = Selector::parse("{}") else { return Vec::new() };
+        let found = ask(device, &mut BlockMap::new(), |blocks| sealed.select(blocks, &all, &NoRegex));
+        let Ok(found) = found else { return self.last_times_scanned(device) };
+        let last = |range: TimeRange| range.end.saturating_sub(1);
+        found
+            .into_iter()
+            .filter(|(_, root)| root.block > 0)
+            .map(|(entry, root)| {
+                let span = TimeRange::new(root.summary.begin, root.summary.end);
+                (entry.name, entry.kind, entry.unit, last(span))
+            })
+            .collect()
+    }
+
+    fn last_times_scanned<D: Device>(&self, device: &D) -> Vec<(SeriesName, ValueKind, String, i64)> {
+        let scanned = scan(device, self.header, self.block_count, None);
+        let Ok(writer) = Writer::resume(scanned, 0) else { return Vec::new() };
+        let series = writer.series_with_rows();
+        series
+            .filter_map(|(_, name, kind, unit, span)| {
+                let name = SeriesName::parse(name).ok()?;
+                Some((name, kind, unit.to_string(), span.end.saturating_sub(1)))
+            })
+            .collect()
+    }
+}
+
+/// Scans an unsealed segment. With `trusted` blocks known to be flushed, damage below them is passed over
+/// and noted, and whatever is wrong behind them ends the scan; without, damage is passed over everywhere.
+pub(super) fn scan<D: Device>(
+    device: &D,
+    header: SegmentHeader,
+    block_count: u32,
+    trusted: Option<u32>,
+) -> Scanned {
+    let mut scan = Scan::new(header, trusted.is_some()).with_trusted(trusted.unwrap_or(0));
+    let mut first = 1;
+    let mut buffer = vec![0; SCAN_BLOCKS as usize * BLOCK_LEN];
+    while first < block_count {
+        let count = SCAN_BLOCKS.min(block_count - first);
+        let bytes = &mut buffer[..count as usize * BLOCK_LEN];
+        let is_read = device.read(first, bytes).is_ok();
+        for (block, bytes) in (first..).zip(bytes.chunks_exact_mut(BLOCK_LEN)) {
+            if !is_read && device.read(block, bytes).is_err() {
+                bytes.fill(0);
+            }
+            if scan.push(bytes) == ScanStep::End {
+                return scan.finish();
+            }
+        }
+        first += count;
+    }
+    scan.finish()
+}
+
+/// Asks a reader until it has the blocks it needs; one that can't be read is given as zeros.
+pub(super) fn ask<D: Device, T>(
+    device: &D,
+    blocks: &mut BlockMap,
+    mut question: impl FnMut(&BlockMap) -> Result<Answer<T>, SegmentError>,
+) -> Result<T, SegmentError> {
+    for _ in 0..ROUNDS_MAX {
+        let need = match question(blocks)? {
+            Answer::Ready(answer) => return Ok(answer),
+            Answer::Need(need) => need,
+        };
+        for range in need {
+            let mut bytes = vec![0; BLOCK_LEN];
+            for block in range {
+                if device.read(block, &mut bytes).is_err() {
+                    bytes.fill(0);
+                }
+                blocks.insert(block, &bytes);
+            }
+        }
+    }
+    Err(SegmentError::Truncated)
+}

@@ -1,0 +1,148 @@
+//! What a question sees: the runs of a store at one moment, each with its rank.
+//!
+//! Sealed segments are named by their files. An open segment and the late points in memory are given as
+//! roots over blocks: those of the file, and virtual ones that exist in memory only. A snapshot is a
+//! copy: the store may go on writing, and files that it names only grow.
+
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::device::Medium;
+use super::error::StoreError;
+use super::running::Store;
+use super::segment_file::SegmentState;
+use crate::block::{Block, SegmentId};
+use crate::point::ValueKind;
+use crate::segment::{BlockMap, Blocks, Sealed, SegmentHeader, SegmentKind, View, Writer};
+use crate::series::{RegexMatcher, Selector, SeriesName};
+use crate::tree::Reference;
+
+/// A series of a run that is not sealed.
+#[derive(Clone, Debug)]
+pub struct LiveSeries {
+    /// Its canonical name.
+    pub name: SeriesName,
+    /// What its values were first seen to be.
+    pub kind: ValueKind,
+    /// The unit of its values; empty where none is known.
+    pub unit: String,
+    /// What names all of its rows in the run.
+    pub root: Reference,
+}
+
+/// The series and blocks of a run that is not sealed.
+#[derive(Clone, Debug, Default)]
+pub struct LiveRun {
+    /// The series that were asked for, in the order of names.
+    pub series: Vec<LiveSeries>,
+    view: View,
+    leaves: BlockMap,
+}
+
+impl Blocks for LiveRun {
+    /// A block that is in memory; others are in the run's file.
+    fn block(&self, number: u32) -> Option<&Block> {
+        self.view.block(number).or_else(|| self.leaves.block(number))
+    }
+}
+
+/// What a run is read from.
+#[derive(Clone, Debug)]
+pub enum RunContent {
+    /// A sealed segment.
+    Sealed(Box<Sealed>),
+    /// A segment that was never sealed and is not written any more: it is read by a scan.
+    Unsealed,
+    /// A segment that is being written, or points that are in no segment.
+    Live(LiveRun),
+}
+
+/// Points of which every (series, timestamp) is there at most once.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What the run is; of two points with one series and time the one with the higher rank counts.
+    pub header: SegmentHeader,
+    /// The file that holds its blocks; `None` where all are in memory.
+    pub path: Option<String>,
+    /// Blocks of that file that count.
+    pub block_count: u32,
+    /// How it is read.
+    pub content: RunContent,
+}
+
+impl<M: Medium> Store<M> {
+    /// The runs of the store. Of those that are not sealed, only the series that `selector` means are
+    /// looked at.
+    ///
+    /// # Errors
+    /// A fault of the store itself; nothing is changed by it.
+    pub fn snapshot(
+        &mut self,
+        selector: &Selector,
+        regex: &(impl RegexMatcher + ?Sized),
+    ) -> Result<Vec<Run>, StoreError<M::Error>> {
+        let mut runs: Vec<Run> = self.segments.iter().map(stored_run).collect();
+        let wanted = self.table.live().resolve(selector, regex);
+        for open in &mut self.open {
+            let Some(segment) = &mut open.segment else { continue };
+            let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
+            let live = live_run(&mut segment.writer, names);
+            runs.push(Run {
+                header: segment.file.header,
+                path: Some(segment.file.path.clone()),
+                block_count: segment.file.block_count,
+                content: RunContent::Live(live),
+            });
+        }
+        for (place, late) in self.late.iter().enumerate() {
+            let header = self.header_in_memory(place as u32, late.partition.range);
+            let mut writer = Writer::new(header, self.epoch);
+            self.fill(&mut writer, late, |series| wanted.contains(&series))?;
+            let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
+            let mut live = live_run(&mut writer, names);
+            for block in writer.take_blocks() {
+                live.leaves.put(block.number, block.bytes);
+            }
+            runs.push(Run { header, path: None, block_count: 0, content: RunContent::Live(live) });
+        }
+        runs.sort_by_key(|run| run.header.rank);
+        Ok(runs)
+    }
+
+    /// The header of late points that are in no segment: written last, so with the highest rank.
+    fn header_in_memory(&self, place: u32, partition: crate::point::TimeRange) -> SegmentHeader {
+        SegmentHeader {
+            id: SegmentId { device: self.device, epoch: self.epoch, number: u32::MAX - place },
+            kind: SegmentKind::Late,
+            rank: self.next_rank,
+            partition,
+            max_hold_ns: self.config.max_hold_ns,
+            covered_lsn: 0,
+            writer: SegmentHeader::writer_name(self.config.writer),
+        }
+    }
+}
+
+fn stored_run(file: &super::segment_file::SegmentFile) -> Run {
+    Run {
+        header: file.header,
+        path: Some(file.path.clone()),
+        block_count: file.block_count,
+        content: match &file.state {
+            SegmentState::Sealed(sealed) => RunContent::Sealed(sealed.clone()),
+            SegmentState::Open | SegmentState::Unsealed => RunContent::Unsealed,
+        },
+    }
+}
+
+fn live_run<'a>(writer: &mut Writer, names: impl Iterator<Item = &'a SeriesName>) -> LiveRun {
+    let mut live = LiveRun::default();
+    for name in names {
+        let Some(index) = writer.find(name) else { continue };
+        let Some(root) = writer.root(index, &mut live.view) else { continue };
+        let Some((_, kind, unit)) = writer.series(index) else { continue };
+        live.series.push(LiveSeries { name: name.clone(), kind, unit: unit.to_string(), root });
+    }
+    live
+}

@@ -1,0 +1,176 @@
+//! What a gateway does to a store, from a seed: messages in order, late, repeated, stray and large; commits,
+//! checkpoints and seals. The oracle is told everything.
+
+use crate::block::DeviceId;
+use crate::point::{Point, Timestamp, Value, ValueKind};
+use crate::series::SeriesName;
+use crate::store::sim::{Oracle, Random, SimError, SimMedium};
+use crate::store::{Identity, PartitionSpan, Reading, Recovery, Store, StoreConfig, StoreError};
+
+pub(super) const DEVICE: DeviceId = *b"sixteen bytes id";
+/// Length of the partitions of these tests.
+pub(super) const HOUR_NS: i64 = 3_600_000_000_000;
+const STATES: [&str; 3] = ["open", "closed", "ajar"];
+
+pub(super) type SimStore = Store<SimMedium>;
+
+/// A store so small that a few messages turn everything over.
+pub(super) fn tiny() -> StoreConfig {
+    StoreConfig {
+        partition: PartitionSpan::Hour,
+        journal_files: 3,
+        journal_file_blocks: 16,
+        segment_blocks_max: 12,
+        segment_grow_blocks: 4,
+        late_bytes_max: 2_000,
+        ..StoreConfig::default()
+    }
+}
+
+/// Opens the store on `medium`; the power may go.
+pub(super) fn open(medium: &SimMedium) -> Result<(SimStore, Recovery), SimError> {
+    Store::open(medium.clone(), tiny(), DEVICE).map_err(medium_error)
+}
+
+/// The only failure that a workload may meet is that of the medium.
+pub(super) fn medium_error(error: StoreError<SimError>) -> SimError {
+    match error {
+        StoreError::Medium(error) => error,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(super) fn name(series: u64) -> SeriesName {
+    // Some are so long that their definitions fill records, so that one flush covers several.
+    let filler = "x".repeat(if series > 2 { 1_900 } else { 0 });
+    SeriesName::parse(&format!("m{}{{device=\"d{series}{filler}\"}}", series % 3)).expect("a name")
+}
+
+/// One thing that is done to a store.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Message(Identity, Vec<(u64, i64, Owned)>),
+    Commit,
+    Checkpoint,
+    Seal,
+}
+
+/// A value that a step owns.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Owned {
+    Float(f64),
+    Integer(i64),
+    Boolean(bool),
+    State(usize),
+    Gap,
+}
+
+impl Owned {
+    pub(super) fn value(self) -> Value<'static> {
+        match self {
+            Self::Float(float) => Value::Float(float),
+            Self::Integer(integer) => Value::Integer(integer),
+            Self::Boolean(boolean) => Value::Boolean(boolean),
+            Self::State(at) => Value::State(STATES[at]),
+            Self::Gap => Value::Gap,
+        }
+    }
+}
+
+/// The kind of a series: in a numeric one a boolean would be 1 or 0.
+fn kind(series: u64) -> ValueKind {
+    match series % 4 {
+        2 => ValueKind::Boolean,
+        3 => ValueKind::State,
+        _ => ValueKind::Float,
+    }
+}
+
+fn value(random: &mut Random, series: u64) -> Owned {
+    match (series % 4, random.below(12)) {
+        (_, 0) => Owned::Gap,
+        (0, 1) => Owned::Float(f64::from_bits(random.next_u64() | 0x7FF8 << 48)),
+        (0, _) => Owned::Float(random.below(1_000) as f64 / 10.0),
+        (1, 1) => Owned::Integer(i64::MAX - random.below(100) as i64),
+        (1, _) => Owned::Float(random.next_u64() as f64 / 3.0),
+        (2, _) => Owned::Boolean(random.one_in(2)),
+        _ => Owned::State(random.below(3) as usize),
+    }
+}
+
+/// `count` steps from a seed, beginning at the time `from`.
+pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
+    let mut now = from;
+    let mut steps = Vec::new();
+    for n in 0..count {
+        let step = match random.below(40) {
+            0..=6 => Step::Commit,
+            7 => Step::Checkpoint,
+            8 => Step::Seal,
+            kind => {
+                now += match random.below(30) {
+                    0 => HOUR_NS,
+                    1 => HOUR_NS / 2,
+                    2 => 5 * HOUR_NS,
+                    _ => 1_000_000_000,
+                };
+                let len = if kind == 9 { 80 } else { 1 + random.below(5) };
+                let hash = random.next_u64();
+                let points = (0..len).map(|_| {
+                    let series = random.below(6);
+                    let at = match random.below(24) {
+                        0 => now - random.below(3_000) as i64 * 1_000_000_000,
+                        1 => now - 40 * HOUR_NS,
+                        2 => now + 1_000 * HOUR_NS,
+                        3 => now,
+                        _ => {
+                            now += 1_000_000_000 + random.below(2) as i64;
+                            now
+                        }
+                    };
+                    (series, at, value(random, series))
+                });
+                let identity = Identity { session: from as u64, packet: n as u16, hash };
+                Step::Message(identity, points.collect())
+            }
+        };
+        steps.push(step);
+    }
+    steps.push(Step::Commit);
+    steps
+}
+
+/// Gives a message to the store and to the oracle.
+pub(super) fn send(
+    store: &mut SimStore,
+    oracle: &mut Oracle,
+    identity: Option<Identity>,
+    points: &[(u64, i64, Owned)],
+) -> Result<crate::store::Appended, SimError> {
+    let mut readings = Vec::new();
+    for (series, at, value) in points {
+        let name = name(*series);
+        oracle.write(name.as_str(), *at, value.value());
+        let series = store.series(&name, kind(*series), "W").map_err(medium_error)?;
+        readings.push(Reading { series, point: Point { timestamp: Timestamp(*at), value: value.value() } });
+    }
+    store.append(&readings, identity).map_err(medium_error)
+}
+
+/// Plays steps until the power goes.
+pub(super) fn play(store: &mut SimStore, oracle: &mut Oracle, steps: &[Step]) -> Result<(), SimError> {
+    for step in steps {
+        match step {
+            Step::Message(identity, points) => {
+                send(store, oracle, Some(*identity), points)?;
+            }
+            Step::Commit => {
+                store.commit().map_err(medium_error)?;
+                oracle.acknowledge();
+            }
+            Step::Checkpoint => store.checkpoint().map_err(medium_error)?,
+            Step::Seal => store.seal().map_err(medium_error)?,
+        }
+    }
+    Ok(())
+}
