@@ -4,6 +4,7 @@
 //! sums as plain integers and looks for the grid once.
 
 use super::number::Number;
+use super::plain_floats;
 use super::summary::{Hold, Laws, Numbers, Summary, Words, piece, text_key};
 use super::sums::Sums;
 use crate::codec::{Rows, Values, decimals_of, to_decimal};
@@ -12,6 +13,11 @@ use crate::codec::{Rows, Values, decimals_of, to_decimal};
 pub fn summarize(rows: &Rows<'_>, laws: &Laws) -> Summary {
     match rows.values {
         Values::Float(floats) => {
+            if rows.gaps.is_empty()
+                && let Some(numbers) = plain_floats::numbers(rows.timestamps, floats, laws)
+            {
+                return Summary { numbers: Some(numbers), ..span_of(rows) };
+            }
             let number = |float: f64| (!float.is_nan()).then_some(Number::Float(float));
             summarize_numbers(rows, laws, floats, grid_of(rows, floats), None, number)
         }
@@ -232,4 +238,38 @@ fn summarize_words(rows: &Rows<'_>, codes: &[u16], texts: &[&str]) -> Summary {
     summary.gap_before = summary.gaps > 0;
     summary.gap_behind = summary.gaps > 0;
     summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fold, Number, grid_of};
+    use crate::codec::{Rows, Values};
+    use crate::tree::{Laws, Summary, summarize};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_floats_are_summed_up_as_row_by_row(
+            rows in proptest::collection::vec(
+                (prop_oneof![5 => Just(10_i64), 1 => 1_i64..90], -40_000_i32..40_000, 0_u8..4), 1..1_500,
+            ),
+            regular: bool,
+        ) {
+            let mut at = -500_i64;
+            let mut timestamps = Vec::new();
+            let mut floats = Vec::new();
+            for (distance, number, decimals) in rows {
+                at += if regular { 10 } else { distance };
+                timestamps.push(at);
+                floats.push(f64::from(number) / [1.0, 10.0, 100.0, 100.0][usize::from(decimals)]);
+            }
+            let laws = Laws { max_hold_ns: 60 };
+            let rows = Rows { timestamps: &timestamps, values: Values::Float(&floats), gaps: &[] };
+            let mut fold = Fold::new(&rows, &laws, grid_of(&rows, &floats), None);
+            fold.run(&floats, |float| Some(Number::Float(float)));
+            let wanted: Summary = fold.finish();
+            prop_assert!(super::plain_floats::numbers(&timestamps, &floats, &laws).is_some());
+            prop_assert_eq!(summarize(&rows, &laws), wanted);
+        }
+    }
 }

@@ -11,6 +11,7 @@
 //! | `sums` | sum and squares, exact on a decimal grid |
 //! | `summary` | the ordered monoid of everything known of a span |
 //! | `chunk_summary` | the summary of a chunk's rows |
+//! | `plain_floats` | the same for the usual case, in tight loops |
 //! | `reference` | where something is, with its summary |
 //! | `column`, `table` | references stored column by column |
 //! | `leaf` | the directory of chunks |
@@ -21,6 +22,7 @@ mod column;
 pub mod leaf;
 pub mod node;
 mod number;
+mod plain_floats;
 mod reference;
 mod summary;
 mod sums;
