@@ -1,13 +1,18 @@
 //! Siltstone's agent as a library: see the rooms below.
 
 pub mod api;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod decode;
+pub mod engine;
 pub mod files;
 pub mod http;
+pub mod ingest;
 pub mod mqtt;
+pub mod run;
 pub mod sheet;
+pub mod shelf;
 
 #[cfg(test)]
 mod test_dir;

@@ -1,3 +1,9 @@
 //! The `siltstone` binary: parses the command line, runs one command, exits.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    siltstone::cli::run(siltstone::cli::Arguments::parse())
+}

@@ -70,6 +70,8 @@ pub struct Answer {
     pub cost: Cost,
     /// The cursor of the next page; `None` on the last.
     pub next: Option<String>,
+    /// What could not be read, a sentence each; its readings are missing.
+    pub warnings: Vec<String>,
 }
 
 impl Answer {
@@ -97,10 +99,26 @@ impl Answer {
         let _ = write!(
             out,
             "],\"stats\":{{\"blocks_read\":{},\"blocks_total\":{},\"bytes_read\":{},\"points_decoded\":{},\
-             \"subtrees_used\":{}}},\"next\":{next}}}",
+             \"subtrees_used\":{}}},\"next\":{next}",
             cost.blocks_read, cost.blocks_total, cost.bytes_read, cost.points_decoded, cost.subtrees_used
         );
+        if !self.warnings.is_empty() {
+            let warnings: Vec<_> = self.warnings.iter().map(|warning| quoted(warning)).collect();
+            let _ = write!(out, ",\"warnings\":[{}]", warnings.join(","));
+        }
+        out.push('}');
         out
+    }
+
+    /// Appends a further page: its rows, its cost, its warnings.
+    pub fn append(&mut self, page: Self) {
+        self.rows.extend(page.rows);
+        self.cost.blocks_read += page.cost.blocks_read;
+        self.cost.bytes_read += page.cost.bytes_read;
+        self.cost.points_decoded += page.cost.points_decoded;
+        self.cost.subtrees_used += page.cost.subtrees_used;
+        self.next = page.next;
+        self.warnings = page.warnings;
     }
 
     /// The head line of CSV.
@@ -225,6 +243,7 @@ mod tests {
             ],
             cost: Cost { blocks_read: 3, ..Cost::default() },
             next: Some("x".to_owned()),
+            warnings: vec!["block 7".to_owned()],
         }
     }
 
@@ -240,6 +259,7 @@ mod tests {
                          ["a", "8", null]],
                 "stats": {"blocks_read": 3, "blocks_total": 0, "bytes_read": 0, "points_decoded": 0, "subtrees_used": 0},
                 "next": "x",
+                "warnings": ["block 7"],
             })
         );
     }

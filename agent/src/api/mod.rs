@@ -7,7 +7,6 @@
 //! | --- | --- |
 //! | `error` | what was wrong with a request, and whose fault it was |
 //! | `instant` | times as people and programs write them |
-//! | `function` | the summary functions by their names |
 //! | `condition` | a filter by value |
 //! | `question` | a question from its JSON document |
 //! | `answer` | columns, rows and cost, as JSON, CSV or a table |
@@ -15,13 +14,11 @@
 mod answer;
 mod condition;
 mod error;
-mod function;
 mod instant;
 mod question;
 
 pub use answer::{Answer, Cell, Column, Cost, csv_field, number_text};
-pub use condition::Condition;
+pub use condition::parse_condition;
 pub use error::{ApiError, Code};
-pub use function::Function;
 pub use instant::{format_instant, parse_instant, parse_step};
-pub use question::{Order, Question};
+pub use question::{Order, Question, parse_function};

@@ -1,10 +1,11 @@
 //! A question from its JSON document: every key checked, unknown ones refused.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::condition::Condition;
+use siltstone_core::query::{Filter, Function};
+
+use super::condition::parse_condition;
 use super::error::ApiError;
-use super::function::Function;
 use super::instant::{parse_instant, parse_step};
 
 /// Rows of a page, where the question doesn't say.
@@ -44,7 +45,7 @@ pub struct Question {
     /// Whether buckets may move to the edges of tree nodes.
     pub snap: bool,
     /// Which readings.
-    pub condition: Option<Condition>,
+    pub condition: Option<Filter>,
     /// Rows of a page.
     pub limit: u32,
     /// Where a page begins: what the page before gave as `next`.
@@ -94,7 +95,7 @@ impl Question {
                 "the key `select` is missing: a selector such as `temperature{device=\"attic\"}`",
             ));
         }
-        question.check(&fields)?;
+        question.check(fields.contains_key("from") && fields.contains_key("to"))?;
         Ok(question)
     }
 
@@ -114,17 +115,17 @@ impl Question {
             }
             "fn" => {
                 self.functions = match value {
-                    Value::String(_) => vec![parse(key, value, Function::from_name)?],
+                    Value::String(_) => vec![parse(key, value, parse_function)?],
                     _ => list(key, value)?
                         .iter()
-                        .map(|name| parse(key, name, Function::from_name))
+                        .map(|name| parse(key, name, parse_function))
                         .collect::<Result<_, _>>()?,
                 }
             }
             "snap" => {
                 self.snap = value.as_bool().ok_or_else(|| ApiError::bad("`snap` must be true or false"))?
             }
-            "where" => self.condition = Some(parse(key, value, Condition::parse)?),
+            "where" => self.condition = Some(parse(key, value, parse_condition)?),
             "limit" => {
                 let limit = value.as_u64().and_then(|limit| u32::try_from(limit).ok());
                 self.limit = limit.filter(|limit| (1..=LIMIT_MAX).contains(limit)).ok_or_else(|| {
@@ -150,8 +151,12 @@ impl Question {
         Ok(())
     }
 
-    /// What only the keys together can be wrong about.
-    fn check(&self, fields: &Map<String, Value>) -> Result<(), ApiError> {
+    /// What only the keys together can be wrong about; `bounded` says that both ends were given.
+    ///
+    /// # Errors
+    ///
+    /// One sentence on what is wrong.
+    pub fn check(&self, bounded: bool) -> Result<(), ApiError> {
         if self.end_ns <= self.begin_ns {
             return Err(ApiError::bad("`to` must be later than `from`"));
         }
@@ -167,7 +172,6 @@ impl Question {
             return Err(ApiError::bad("`step` and `edges` need `fn`: what to say of each bucket"));
         }
         if let Some(step_ns) = self.step_ns {
-            let bounded = fields.contains_key("from") && fields.contains_key("to");
             let steps = self.end_ns.saturating_sub(self.begin_ns) / step_ns;
             if bounded && steps > STEPS_MAX {
                 return Err(ApiError::bad(format!(
@@ -177,6 +181,18 @@ impl Question {
         }
         Ok(())
     }
+}
+
+/// The function called `name`.
+///
+/// # Errors
+///
+/// A sentence that lists those there are.
+pub fn parse_function(name: &str) -> Result<Function, String> {
+    Function::parse(name).ok_or_else(|| {
+        let names: Vec<_> = Function::all().map(Function::name).collect();
+        format!("there is no function `{name}`; there are {}", names.join(", "))
+    })
 }
 
 fn text<'a>(key: &str, value: &'a Value) -> Result<&'a str, ApiError> {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use siltstone_core::point::ValueKind;
+use siltstone_core::point::{Value, ValueKind};
 use siltstone_core::series::SeriesName;
 
 use super::decoder::Catalog;
@@ -34,6 +34,24 @@ pub enum SampleValue {
     State(Box<str>),
     /// No value from here on.
     Gap,
+}
+
+impl SampleValue {
+    /// The value, borrowed.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Self::Float(float) => Value::Float(*float),
+            Self::Integer(integer) => Value::Integer(*integer),
+            Self::Boolean(boolean) => Value::Boolean(*boolean),
+            Self::State(text) => Value::State(text),
+            Self::Gap => Value::Gap,
+        }
+    }
+
+    /// The kind of a series that begins with this value.
+    pub fn kind(&self) -> ValueKind {
+        self.value().kind().unwrap_or(ValueKind::Float)
+    }
 }
 
 /// One point of one series.

@@ -54,7 +54,7 @@ pub struct Intake {
 
 /// What became of a message that was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Offered {
+pub(crate) enum Offered {
     /// It is in the queue, or was dropped and counted.
     Done,
     /// There was no room for too long.
@@ -99,7 +99,7 @@ impl Intake {
         u32::try_from(bytes).unwrap_or(u32::MAX).min(self.bytes_max)
     }
 
-    pub(super) async fn offer(&self, mut message: Received, patience: Duration) -> Offered {
+    pub(crate) async fn offer(&self, mut message: Received, patience: Duration) -> Offered {
         let weight = self.weight(&message);
         if message.ack.is_none() {
             let share = Arc::clone(&self.bytes).try_acquire_many_owned(weight);

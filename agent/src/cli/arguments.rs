@@ -1,0 +1,186 @@
+//! Commands and options.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use siltstone_core::query::{Filter, Function};
+
+use crate::api::{parse_condition, parse_function, parse_instant, parse_step};
+use crate::config::{Partition, parse_size_bytes};
+
+/// A collector for the edge: MQTT sensors in, compressed time series in 4 KiB blocks, answers over HTTP.
+#[derive(Debug, Parser)]
+#[command(name = "siltstone", version, subcommand_required = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Collect from an MQTT broker and answer on http://127.0.0.1:8642.
+    Run(RunOptions),
+    /// Put CSV files into a store and seal it.
+    Import(ImportOptions),
+    /// Ask a question.
+    Query(QueryOptions),
+    /// Write readings as CSV, in a form that `import` reads back.
+    Export(ExportOptions),
+    /// Seal what is open in a store, so that its files can be carried away.
+    Seal(SealOptions),
+    /// Say what a block file, or each in a directory, is made of.
+    Inspect(InspectOptions),
+    /// Check every block and chunk of a block file, or of each in a directory.
+    Verify(VerifyOptions),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunOptions {
+    /// The configuration, a TOML file; without it the defaults hold.
+    #[arg(long, short)]
+    pub(super) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportOptions {
+    /// CSV files, plain or .gz: first column timestamp_s, _ms, _us or _ns, then one column a series.
+    #[arg(required = true)]
+    pub(super) files: Vec<PathBuf>,
+    /// The store, made where it is missing.
+    #[arg(long, default_value = "siltstone-data")]
+    pub(super) data: PathBuf,
+    /// The calendar span of a segment: hour, day, month or year.
+    #[arg(long, default_value = "month", value_parser = partition)]
+    pub(super) partition: Partition,
+    /// A segment is sealed at this size.
+    #[arg(long, default_value = "256MiB", value_parser = segment_max)]
+    pub(super) segment_max: u64,
+    /// Put this before each column's name, with `_` between.
+    #[arg(long)]
+    pub(super) metric: Option<String>,
+    /// A tag for every series, as name=value; may be repeated.
+    #[arg(long = "tag", value_parser = tag)]
+    pub(super) tags: Vec<(String, String)>,
+}
+
+/// What is to be read.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(super) struct InputOptions {
+    /// A store.
+    #[arg(long)]
+    pub(super) data: Option<PathBuf>,
+    /// A block file; may be repeated.
+    #[arg(long = "file")]
+    pub(super) files: Vec<PathBuf>,
+    /// The http:// address of a block file; may be repeated.
+    #[arg(long = "url")]
+    pub(super) urls: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct QueryOptions {
+    #[command(flatten)]
+    pub(super) input: InputOptions,
+    /// Which series, such as `temperature{device="attic"}`.
+    #[arg(long)]
+    pub(super) select: String,
+    /// The first instant inside: RFC 3339, a date, or nanoseconds.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) from: Option<i64>,
+    /// The first instant behind.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) to: Option<i64>,
+    /// The width of a bucket, such as 10m.
+    #[arg(long, value_parser = parse_step)]
+    pub(super) step: Option<i64>,
+    /// A function of each bucket, such as mean; may be repeated.
+    #[arg(long = "fn", value_parser = parse_function, value_delimiter = ',')]
+    pub(super) functions: Vec<Function>,
+    /// Let buckets move to the edges of tree nodes, which reads less.
+    #[arg(long)]
+    pub(super) snap: bool,
+    /// Only readings that compare so, such as `> 30`.
+    #[arg(long = "where", value_parser = parse_condition)]
+    pub(super) condition: Option<Filter>,
+    /// The newest first.
+    #[arg(long)]
+    pub(super) descending: bool,
+    /// Rows at most.
+    #[arg(long)]
+    pub(super) limit: Option<u64>,
+    /// How the answer is written.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub(super) format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// Aligned columns, times in UTC.
+    Table,
+    /// Comma-separated, times in nanoseconds.
+    Csv,
+    /// The document of the API.
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExportOptions {
+    #[command(flatten)]
+    pub(super) input: InputOptions,
+    /// Which series; all without it.
+    #[arg(long)]
+    pub(super) select: Option<String>,
+    /// The first instant inside.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) from: Option<i64>,
+    /// The first instant behind.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) to: Option<i64>,
+    /// The file to write, gzip if it ends in .gz; standard output without it.
+    #[arg(long, short)]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SealOptions {
+    /// The store.
+    pub(super) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InspectOptions {
+    /// A block file, or a directory of them.
+    pub(super) path: PathBuf,
+    /// Write a JSON document.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct VerifyOptions {
+    /// A block file, or a directory of them.
+    pub(super) path: PathBuf,
+}
+
+fn partition(text: &str) -> Result<Partition, String> {
+    Partition::from_name(text)
+        .ok_or_else(|| format!("`{text}` is no partition; use hour, day, month or year"))
+}
+
+fn segment_max(text: &str) -> Result<u64, String> {
+    match parse_size_bytes(text)? {
+        bytes if (1 << 20..=4 << 30).contains(&bytes) => Ok(bytes),
+        _ => Err(format!("`{text}` is out of range: a segment has 1 MiB to 4 GiB")),
+    }
+}
+
+fn tag(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err(format!("`{text}` is no tag; write name=value")),
+    }
+}

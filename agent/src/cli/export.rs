@@ -1,0 +1,96 @@
+//! Readings as CSV: one column a series, one line an instant, merged in the order of time.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use siltstone_core::point::TimeRange;
+
+use super::arguments::ExportOptions;
+use super::{Failure, input, note};
+use crate::api::ApiError;
+use crate::sheet::SheetWriter;
+use crate::shelf::ParsedSelector;
+
+pub(super) fn run(options: &ExportOptions) -> Result<(), Failure> {
+    let selector = match &options.select {
+        Some(text) => ParsedSelector::parse(text)?,
+        None => ParsedSelector::everything()?,
+    };
+    let range = TimeRange::new(options.from.unwrap_or(i64::MIN), options.to.unwrap_or(i64::MAX));
+    if range.is_empty() {
+        return Err(ApiError::bad("--to must be later than --from").into());
+    }
+    let mut input = input::open(&options.input, &selector)?;
+    let readings = match &options.output {
+        None => {
+            let out = BufWriter::new(io::stdout().lock());
+            match write(&mut input.shelf, &selector, range, out) {
+                Err(Written::Pipe) => return Ok(()),
+                written => written?.0,
+            }
+        }
+        Some(path) => {
+            let fail = |error: io::Error| Failure(format!("{}: can't write it: {error}", path.display()));
+            let file = BufWriter::new(File::create(path).map_err(fail)?);
+            let gzip = path.extension().is_some_and(|ending| ending == "gz");
+            let (readings, file) = if gzip {
+                let out = GzEncoder::new(file, Compression::default());
+                let (readings, out) = write(&mut input.shelf, &selector, range, out)?;
+                (readings, out.finish().map_err(fail)?)
+            } else {
+                write(&mut input.shelf, &selector, range, file)?
+            };
+            file.into_inner().map_err(|error| fail(error.into_error()))?.sync_all().map_err(fail)?;
+            readings
+        }
+    };
+    for warning in input.shelf.warnings() {
+        note(warning);
+    }
+    note(&format!("{readings} readings written"));
+    Ok(())
+}
+
+/// Why writing ended early.
+enum Written {
+    /// Whoever reads has seen enough.
+    Pipe,
+    /// A failure.
+    Failed(Failure),
+}
+
+impl From<Written> for Failure {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Pipe => Self("whoever read the output has gone".to_owned()),
+            Written::Failed(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Written {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe { Self::Pipe } else { Self::Failed(error.into()) }
+    }
+}
+
+fn write<W: Write>(
+    shelf: &mut crate::shelf::Shelf,
+    selector: &ParsedSelector,
+    range: TimeRange,
+    out: W,
+) -> Result<(u64, W), Written> {
+    let fail = |error: ApiError| Written::Failed(error.into());
+    let mut merge = shelf.merge(selector, range).map_err(fail)?;
+    let mut sheet = SheetWriter::new(out, merge.names())?;
+    let mut readings = 0;
+    while let Some((column, timestamp_ns)) = merge.next(shelf).map_err(fail)? {
+        if let Some(value) = merge.value(column) {
+            sheet.reading(timestamp_ns, column, &value)?;
+            readings += 1;
+        }
+    }
+    Ok((readings, sheet.finish()?))
+}

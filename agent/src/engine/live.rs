@@ -1,0 +1,147 @@
+//! The open store: append, commit, seal, open again after a failure.
+//!
+//! After an error of the medium the store takes nothing more; [`Engine::reopen`] reads back what
+//! there is. Whoever appends keeps what was not committed until then.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use siltstone_core::point::ValueKind;
+use siltstone_core::series::SeriesName;
+use siltstone_core::store::{PartitionSpan, Recovery, Store, StoreConfig, StoreError};
+
+use super::shelves::Kept;
+use crate::config::{DataConfig, Partition};
+use crate::decode::Catalog;
+use crate::files::{FileError, FileMedium, LockError, StoreLock};
+
+/// Bytes of a block, as configurations count.
+const BLOCK_BYTES: u64 = 4096;
+
+/// Why a store is not open.
+#[derive(Debug)]
+pub enum EngineError {
+    /// Somebody else has it, or it can't be locked.
+    Lock(LockError),
+    /// The medium failed.
+    Files(FileError),
+    /// The store failed.
+    Store(StoreError<FileError>),
+    /// The system's random source failed.
+    Random,
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lock(error) => error.fmt(f),
+            Self::Files(error) => error.fmt(f),
+            Self::Store(StoreError::Medium(error)) => error.fmt(f),
+            Self::Store(error) => error.fmt(f),
+            Self::Random => f.write_str("the system gives no random numbers for the device id"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
+
+impl From<LockError> for EngineError {
+    fn from(error: LockError) -> Self {
+        Self::Lock(error)
+    }
+}
+
+impl From<FileError> for EngineError {
+    fn from(error: FileError) -> Self {
+        Self::Files(error)
+    }
+}
+
+impl From<StoreError<FileError>> for EngineError {
+    fn from(error: StoreError<FileError>) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// One open store.
+pub struct Engine {
+    pub(super) store: Mutex<Store<FileMedium>>,
+    pub(super) medium: FileMedium,
+    pub(super) kept: Mutex<Kept>,
+    config: StoreConfig,
+    _lock: StoreLock,
+}
+
+/// The store's settings from the configuration.
+fn store_config(config: &DataConfig) -> StoreConfig {
+    StoreConfig {
+        partition: match config.partition {
+            Partition::Hour => PartitionSpan::Hour,
+            Partition::Day => PartitionSpan::Day,
+            Partition::Month => PartitionSpan::Month,
+            Partition::Year => PartitionSpan::Year,
+        },
+        segment_blocks_max: u32::try_from(config.segment_max_bytes / BLOCK_BYTES).unwrap_or(u32::MAX),
+        ..StoreConfig::default()
+    }
+}
+
+impl Engine {
+    /// Locks and opens the store that `config` names, or makes one there.
+    ///
+    /// # Errors
+    ///
+    /// Where somebody else has it, or the medium fails. Damage is no error: the recovery says what
+    /// was found.
+    pub fn open(config: &DataConfig) -> Result<(Self, Recovery), EngineError> {
+        let lock = StoreLock::take(&config.dir)?;
+        let medium = FileMedium::open(&config.dir)?;
+        let config = store_config(config);
+        let (store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
+        let engine =
+            Self { store: Mutex::new(store), medium, kept: Mutex::new(Kept::default()), config, _lock: lock };
+        Ok((engine, recovery))
+    }
+
+    /// The store's directory.
+    pub fn root(&self) -> &Path {
+        self.medium.root()
+    }
+
+    /// The store, for as long as the guard lives. Nothing in it is left half done by a panic: the
+    /// store itself notes an operation that did not end well.
+    pub fn store(&self) -> MutexGuard<'_, Store<FileMedium>> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the store again after a failure. Everything that was committed is there, of the rest
+    /// some; numbers of series are new.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`]; the store stays failed then.
+    pub fn reopen(&self) -> Result<Recovery, EngineError> {
+        let mut store = self.store();
+        let (fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
+        *store = fresh;
+        Ok(recovery)
+    }
+}
+
+/// 128 bits for a store that has no device id yet.
+fn new_device() -> Result<[u8; 16], EngineError> {
+    let mut device = [0; 16];
+    getrandom::fill(&mut device).map_err(|_| EngineError::Random)?;
+    Ok(device)
+}
+
+/// A store as the catalog of what is known.
+pub(crate) struct StoreCatalog<'a>(pub(crate) &'a Store<FileMedium>);
+
+impl Catalog for StoreCatalog<'_> {
+    fn kind_of(&self, name: &SeriesName) -> Option<ValueKind> {
+        let series = self.0.index().find(name.as_str())?;
+        self.0.series_of(siltstone_core::store::SeriesId(series)).map(|(_, kind, _)| kind)
+    }
+}

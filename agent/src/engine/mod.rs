@@ -1,0 +1,18 @@
+//! The engine of a running agent: one store, written by one thread and asked by many.
+//!
+//! It joins the store of core with files, and answers what HTTP asks. Questions take a snapshot
+//! under the lock and read the files without it, so that a long question does not hold up a commit.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `live` | the open store: append, commit, seal, open again after a failure |
+//! | `shelves` | snapshots as shelves; what is kept between questions |
+//! | `service` | the answers to HTTP |
+
+mod live;
+mod service;
+mod shelves;
+
+pub(crate) use live::StoreCatalog;
+pub use live::{Engine, EngineError};
+pub use service::{AgentService, HealthPart};

@@ -1,0 +1,185 @@
+//! The answers to HTTP.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use siltstone_core::point::TimeRange;
+use siltstone_core::segment::Suggest;
+use siltstone_core::store::{RunContent, SegmentState};
+
+use super::live::Engine;
+use super::shelves::id_text;
+use crate::api::{Answer, ApiError, Code, Question};
+use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
+use crate::shelf::{Holding, ParsedSelector};
+
+/// Bytes of a block.
+const BLOCK_BYTES: u64 = 4096;
+
+/// A part of the health document: its key and what says how it is.
+pub type HealthPart = (&'static str, Box<dyn Fn() -> Value + Send + Sync>);
+
+/// The agent as HTTP sees it.
+pub struct AgentService {
+    engine: Arc<Engine>,
+    parts: Vec<HealthPart>,
+}
+
+impl AgentService {
+    /// A service over `engine`; `parts` are the other rooms' words on how they are.
+    pub fn new(engine: Arc<Engine>, parts: Vec<HealthPart>) -> Self {
+        Self { engine, parts }
+    }
+
+    fn holdings(&self) -> Result<Vec<Holding>, ApiError> {
+        let everything = ParsedSelector::everything()?;
+        let mut shelf = self.engine.shelf(&everything)?;
+        let holdings = shelf.select(&everything);
+        self.engine.give_back(shelf);
+        Ok(holdings)
+    }
+}
+
+impl Service for AgentService {
+    fn query(&self, question: &Question) -> Result<Answer, ApiError> {
+        let selector = ParsedSelector::parse(&question.select)?;
+        let mut shelf = self.engine.shelf(&selector)?;
+        let answer = shelf.ask(question);
+        self.engine.give_back(shelf);
+        answer
+    }
+
+    fn series(&self, search: &str, limit: usize) -> Result<SeriesList, ApiError> {
+        let holdings = self.holdings()?;
+        let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
+        let spans = holdings.iter().filter_map(Holding::span);
+        let span = spans.reduce(|a, b| TimeRange::new(a.begin.min(b.begin), a.end.max(b.end)));
+        let found: Vec<_> = holdings
+            .iter()
+            .filter(|holding| {
+                let name = holding.name.as_str().to_lowercase();
+                words.iter().all(|word| name.contains(word))
+            })
+            .collect();
+        let info = |holding: &&Holding| SeriesInfo {
+            name: holding.name.as_str().to_owned(),
+            kind: holding.kind.name(),
+            unit: (!holding.unit.is_empty()).then(|| holding.unit.clone()),
+        };
+        Ok(SeriesList {
+            series: found.iter().take(limit).map(info).collect(),
+            total: found.len(),
+            begin: span.map(|span| span.begin.to_string()),
+            end: span.map(|span| span.end.to_string()),
+        })
+    }
+
+    fn suggest(&self, what: &SuggestWhat, prefix: &str, limit: usize) -> Result<Vec<String>, ApiError> {
+        let nothing = ParsedSelector::nothing()?;
+        let shelf = self.engine.shelf(&nothing)?;
+        let asked = match what {
+            SuggestWhat::Metric => Suggest::Metric,
+            SuggestWhat::Tag => Suggest::Tag,
+            SuggestWhat::Value(tag) => Suggest::Value(tag),
+        };
+        let mut words: std::collections::BTreeSet<String> =
+            shelf.suggest(asked, prefix, limit).into_iter().collect();
+        self.engine.give_back(shelf);
+        let store = self.engine.store();
+        let live = store.index();
+        let known = match what {
+            SuggestWhat::Metric => live.suggest_metrics(prefix, limit),
+            SuggestWhat::Tag => live.suggest_tags(prefix, limit),
+            SuggestWhat::Value(tag) => live.suggest_values(tag, prefix, limit),
+        };
+        words.extend(known.into_iter().map(str::to_owned));
+        Ok(words.into_iter().take(limit).collect())
+    }
+
+    fn segments(&self) -> Result<Vec<SegmentInfo>, ApiError> {
+        let runs = self.engine.runs(&ParsedSelector::nothing()?)?;
+        let mut list: Vec<_> = runs
+            .iter()
+            .filter_map(|run| {
+                let span = match &run.content {
+                    RunContent::Sealed(sealed) => Some(sealed.footer().span),
+                    _ => None,
+                };
+                let path = run.path.as_deref()?;
+                Some(SegmentInfo {
+                    id: id_text(&run.header.id),
+                    length: u64::from(run.block_count) * BLOCK_BYTES,
+                    sealed: span.is_some(),
+                    partition: path.rsplit('/').nth(1).unwrap_or("").to_owned(),
+                    begin: span.map(|span| span.begin.to_string()),
+                    end: span.map(|span| span.end.to_string()),
+                })
+            })
+            .collect();
+        list.sort_by(|a, b| (&a.partition, &a.id).cmp(&(&b.partition, &b.id)));
+        Ok(list)
+    }
+
+    fn segment(&self, id: &str) -> Result<SegmentBytes, ApiError> {
+        let runs = self.engine.runs(&ParsedSelector::nothing()?)?;
+        let found =
+            runs.iter().find(|run| run.path.is_some() && id_text(&run.header.id).eq_ignore_ascii_case(id));
+        let missing = || ApiError::new(Code::NotFound, format!("there is no segment {id}"));
+        let run = found.ok_or_else(missing)?;
+        let path = run.path.as_deref().ok_or_else(missing)?;
+        let path = self
+            .engine
+            .medium
+            .path(path)
+            .map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+        let file = File::open(&path).map_err(|error| {
+            ApiError::new(Code::Damaged, format!("{}: can't read it: {error}", path.display()))
+        })?;
+        Ok(SegmentBytes {
+            file: Arc::new(file),
+            length: u64::from(run.block_count) * BLOCK_BYTES,
+            sealed: matches!(run.content, RunContent::Sealed(_)),
+        })
+    }
+
+    fn seal(&self) -> Result<Vec<String>, ApiError> {
+        let mut store = self.engine.store();
+        let before: Vec<_> = store.segments().iter().map(|file| file.header.id).collect();
+        store.seal().map_err(|error| ApiError::new(Code::Internal, format!("sealing failed: {error}")))?;
+        let sealed = store.segments().iter().filter(|file| matches!(file.state, SegmentState::Sealed(_)));
+        Ok(sealed
+            .filter(|file| !before.contains(&file.header.id))
+            .map(|file| id_text(&file.header.id))
+            .collect())
+    }
+
+    fn health(&self) -> Value {
+        let store = self.engine.store();
+        let segments = store.segments();
+        let blocks: u64 = segments.iter().map(|file| u64::from(file.block_count)).sum();
+        let mut document = json!({
+            "status": "ok",
+            "name": "Siltstone",
+            "version": env!("CARGO_PKG_VERSION"),
+            "store": {
+                "directory": self.engine.root().display().to_string(),
+                "epoch": store.epoch(),
+                "segments": segments.len(),
+                "segment_bytes": blocks * BLOCK_BYTES,
+                "late_points": store.late_points(),
+            },
+        });
+        drop(store);
+        if let Some(fields) = document.as_object_mut() {
+            for (key, part) in &self.parts {
+                let part = part();
+                if part.get("problem").is_some_and(|problem| !problem.is_null()) {
+                    fields.insert("status".to_owned(), "degraded".into());
+                }
+                fields.insert((*key).to_owned(), part);
+            }
+        }
+        document
+    }
+}

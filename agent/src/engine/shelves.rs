@@ -1,0 +1,119 @@
+//! Snapshots as shelves, and what is kept between questions.
+//!
+//! Kept are the open files of sealed segments, the blocks of their tails that were read (bounded),
+//! and scans of files that were never sealed. A question takes what it needs and gives it back.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use siltstone_core::block::SegmentId;
+use siltstone_core::segment::BlockMap;
+use siltstone_core::store::{Run, RunContent, file_name};
+
+use super::live::Engine;
+use crate::api::{ApiError, Code};
+use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
+
+/// Blocks of tails that are kept: 4 MiB.
+const TAIL_BLOCKS_MAX: usize = 1024;
+/// Files that are kept open.
+const FILES_MAX: usize = 256;
+/// How long a question may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// What is kept between questions.
+#[derive(Default)]
+pub(super) struct Kept {
+    files: HashMap<SegmentId, Arc<dyn BlockSource>>,
+    tails: HashMap<SegmentId, BlockMap>,
+    scans: HashMap<(SegmentId, u32), Member>,
+}
+
+/// The stem of a segment's file name, its id in the API.
+pub(super) fn id_text(id: &SegmentId) -> String {
+    file_name(id).trim_end_matches(".silt").to_owned()
+}
+
+impl Engine {
+    /// The runs of the store, and of those in memory the series that `selector` means.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the store.
+    pub(super) fn runs(&self, selector: &ParsedSelector) -> Result<Vec<Run>, ApiError> {
+        let snapshot = self.store().snapshot(&selector.selector, &selector.patterns);
+        snapshot.map_err(|error| ApiError::new(Code::Internal, format!("the store can't be asked: {error}")))
+    }
+
+    /// Everything that is stored, side by side.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the store.
+    pub fn shelf(&self, selector: &ParsedSelector) -> Result<Shelf, ApiError> {
+        let runs = self.runs(selector)?;
+        let mut shelf = Shelf::new().with_time_limit(TIME_LIMIT);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for run in runs {
+            match self.member(&mut kept, run) {
+                Ok(member) => shelf.add(member),
+                Err(sentence) => shelf.warn(sentence),
+            }
+        }
+        Ok(shelf)
+    }
+
+    fn member(&self, kept: &mut Kept, run: Run) -> Result<Member, String> {
+        let Run { header, path, block_count, content } = run;
+        let id = header.id;
+        let open = |path: &str| {
+            let path = self.medium.path(path).map_err(|error| error.to_string())?;
+            Ok::<_, String>(Arc::new(FileSource::open(&path)?.limited(block_count)) as Arc<dyn BlockSource>)
+        };
+        match (content, path) {
+            (RunContent::Sealed(sealed), Some(path)) => {
+                let source = match kept.files.get(&id) {
+                    Some(source) => Arc::clone(source),
+                    None => {
+                        if kept.files.len() >= FILES_MAX {
+                            kept.files.clear();
+                        }
+                        let source = open(&path)?;
+                        kept.files.insert(id, Arc::clone(&source));
+                        source
+                    }
+                };
+                Ok(Member::sealed(sealed, source, kept.tails.remove(&id).unwrap_or_default()))
+            }
+            (RunContent::Live(live), path) => {
+                let source = path.as_deref().map(open).transpose()?;
+                Ok(Member::live(header, block_count, live, source))
+            }
+            (RunContent::Unsealed, Some(path)) => match kept.scans.remove(&(id, block_count)) {
+                Some(member) => Ok(member),
+                None => Member::scan(open(&path)?, Vec::new()).map_err(|error| error.to_string()),
+            },
+            (_, None) => Err(format!("the segment {} has no file", id_text(&id))),
+        }
+    }
+
+    /// Keeps what a question has read.
+    pub(super) fn give_back(&self, shelf: Shelf) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        for member in shelf.into_members() {
+            if member.is_scanned() {
+                kept.scans.insert((member.id(), member.block_count), member);
+                continue;
+            }
+            let id = member.id();
+            if let Some(tail) = member.into_tail() {
+                let blocks: usize = kept.tails.values().map(BlockMap::len).sum();
+                if blocks + tail.len() > TAIL_BLOCKS_MAX {
+                    kept.tails.clear();
+                }
+                kept.tails.insert(id, tail);
+            }
+        }
+    }
+}

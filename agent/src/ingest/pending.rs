@@ -1,0 +1,55 @@
+//! Messages between their append and their commit.
+//!
+//! Everything that a second append would need is kept here: the samples, not the payload, so that
+//! they have the same times again.
+
+use bytes::Bytes;
+use siltstone_core::point::{Point, Timestamp};
+use siltstone_core::store::{Identity, Reading, SeriesId};
+
+use crate::decode::Sample;
+use crate::mqtt::AckToken;
+
+/// A message that waits for its commit.
+#[derive(Debug)]
+pub(super) struct Pending {
+    /// What is given back once it is durable.
+    pub(super) ack: Option<AckToken>,
+    /// What makes it recognisable when it comes again.
+    pub(super) identity: Option<Identity>,
+    /// Its samples; none where it gave none or is stored already.
+    pub(super) samples: Vec<Sample>,
+}
+
+/// The identity of a message that can come again.
+pub(super) fn identity(ack: Option<AckToken>, topic: &Bytes, payload: &Bytes) -> Option<Identity> {
+    ack.map(|token| Identity { session: token.session, packet: token.packet_id, hash: hash(topic, payload) })
+}
+
+/// FNV-1a, 64 bits: it is written down, so it must be the same for ever, and no one gains by a
+/// collision, since packet id and session must be the same as well.
+fn hash(topic: &[u8], payload: &[u8]) -> u64 {
+    // The zero byte can't stand in a topic, so that no two messages run together.
+    topic.iter().chain(&[0]).chain(payload).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+/// A sample as the store takes it.
+pub(super) fn reading(series: SeriesId, sample: &Sample) -> Reading<'_> {
+    Reading {
+        series,
+        point: Point { timestamp: Timestamp(sample.timestamp_ns), value: sample.value.value() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+
+    #[test]
+    fn hashes_are_those_of_fnv_1a() {
+        assert_eq!(hash(b"", b""), (0xcbf2_9ce4_8422_2325_u64).wrapping_mul(0x0000_0100_0000_01b3));
+        assert_ne!(hash(b"a", b"bc"), hash(b"ab", b"c"));
+    }
+}

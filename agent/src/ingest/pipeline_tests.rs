@@ -1,0 +1,179 @@
+//! The pipeline over a real store: what is acknowledged is stored, and ending is a path like others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use super::{Pipeline, PipelineOptions};
+use crate::api::{Cell, Question};
+use crate::config::{DataConfig, IngestConfig};
+use crate::decode::{DecodeOptions, Decoder};
+use crate::engine::Engine;
+use crate::ingest::IngestStatus;
+use crate::mqtt::{AckQueue, AckToken, Intake, Phase, Received, intake};
+use crate::shelf::ParsedSelector;
+use crate::test_dir::TestDir;
+
+const ARRIVAL_NS: i64 = 1_796_022_845_000_000_000;
+
+struct Bench {
+    engine: Arc<Engine>,
+    way: Intake,
+    acks: Arc<AckQueue>,
+    phase: watch::Sender<Phase>,
+    status: Arc<IngestStatus>,
+    running: JoinHandle<()>,
+    dir: TestDir,
+}
+
+fn config(dir: &TestDir) -> DataConfig {
+    DataConfig { dir: dir.path().join("store"), ..DataConfig::default() }
+}
+
+impl Bench {
+    fn start(commit_messages: usize, commit_interval: Duration) -> Self {
+        let dir = TestDir::new("pipeline");
+        let (engine, recovery) = Engine::open(&config(&dir)).unwrap();
+        assert!(recovery.is_new);
+        let engine = Arc::new(engine);
+        let (way, receiver) = intake(4096, 32 << 20);
+        let acks = Arc::new(AckQueue::new());
+        acks.begin(1);
+        let (phase, phase_seen) = watch::channel(Phase::Run);
+        let ingest = IngestConfig::default();
+        let decoder = Decoder::new(DecodeOptions {
+            exclude: Vec::new(),
+            max_age_ns: ingest.max_age_ns,
+            max_ahead_ns: ingest.max_ahead_ns,
+            max_series: 100,
+            max_series_per_topic: 100,
+            max_depth: 6,
+        });
+        let pipeline = Pipeline::new(PipelineOptions {
+            engine: Arc::clone(&engine),
+            decoder,
+            acks: Arc::clone(&acks),
+            commit_messages,
+            commit_interval,
+            phase: phase_seen,
+        });
+        let status = pipeline.status();
+        let handle = Handle::current();
+        let running = tokio::task::spawn_blocking(move || pipeline.run(receiver, &handle));
+        Self { engine, way, acks, phase, status, running, dir }
+    }
+
+    async fn send(&self, topic: &'static [u8], payload: &str, packet_id: u16) {
+        let ack = AckToken { epoch: 1, session: 1, packet_id };
+        let payload = Bytes::from(payload.to_owned());
+        let message = Received::new(Bytes::from_static(topic), payload, false, Some(ack), ARRIVAL_NS);
+        self.way.offer(message, Duration::from_secs(5)).await;
+    }
+
+    async fn acknowledged(&self, count: usize) -> Vec<u16> {
+        let mut ids = Vec::new();
+        while ids.len() < count {
+            match self.acks.pop(1) {
+                Some(id) => ids.push(id),
+                None => {
+                    timeout(Duration::from_secs(20), self.acks.filled()).await.expect("an acknowledgement")
+                }
+            }
+        }
+        ids
+    }
+
+    /// Every value of `select`, in the order of time.
+    fn stored(&self, select: &str) -> Vec<Cell> {
+        let mut shelf = self.engine.shelf(&ParsedSelector::parse(select).unwrap()).unwrap();
+        let answer = shelf.ask(&Question::all(select)).unwrap();
+        assert!(answer.warnings.is_empty(), "{:?}", answer.warnings);
+        answer.rows.into_iter().map(|mut row| row.remove(2)).collect()
+    }
+
+    async fn end(self) -> (Arc<Engine>, TestDir) {
+        self.phase.send(Phase::Drain).unwrap();
+        timeout(Duration::from_secs(20), self.running).await.expect("it ends").unwrap();
+        (self.engine, self.dir)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixteen_messages_or_the_interval_force_a_commit() {
+    let bench = Bench::start(16, Duration::from_secs(3600));
+    for packet_id in 1..=15 {
+        bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+    }
+    sleep(Duration::from_millis(300)).await;
+    assert!(bench.acks.is_empty(), "nothing is acknowledged before it is flushed");
+    assert_eq!(bench.stored("x").len(), 15, "but seen it is");
+    bench.send(b"t/x", "16", 16).await;
+    assert_eq!(bench.acknowledged(16).await, (1..=16).collect::<Vec<_>>());
+    bench.end().await;
+    let bench = Bench::start(16, Duration::from_millis(50));
+    bench.send(b"t/x", "1", 1).await;
+    assert_eq!(bench.acknowledged(1).await, [1]);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_gives_no_reading_is_acknowledged_as_well() {
+    let bench = Bench::start(4, Duration::from_millis(50));
+    for packet_id in 1..=200 {
+        bench.send(b"t/noise", "\u{1b}[0m", packet_id).await;
+    }
+    bench.send(b"t/\xff", "1", 201).await;
+    bench.send(b"t/x", "5", 202).await;
+    assert_eq!(bench.acknowledged(202).await.len(), 202);
+    assert_eq!(bench.stored("x"), [Cell::Float(5.0)]);
+    let status = bench.status.to_json();
+    assert_eq!((&status["rejected"]["control_text"], &status["bad_topics"]), (&200.into(), &1.into()));
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_comes_again_is_stored_once() {
+    let bench = Bench::start(1, Duration::from_millis(50));
+    bench.send(b"t/x", "5", 1).await;
+    assert_eq!(bench.acknowledged(1).await, [1]);
+    bench.send(b"t/x", "5", 1).await;
+    assert_eq!(bench.acknowledged(1).await, [1], "it is acknowledged again");
+    bench.send(b"t/x", "6", 1).await;
+    assert_eq!(bench.acknowledged(1).await, [1]);
+    assert_eq!(bench.stored("x"), [Cell::Float(5.0), Cell::Float(6.0)]);
+    assert_eq!(bench.status.to_json()["repeated"], 1);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ending_takes_what_is_in_the_queue() {
+    let bench = Bench::start(1000, Duration::from_secs(3600));
+    for packet_id in 1..=500 {
+        bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+    }
+    let acks = Arc::clone(&bench.acks);
+    let (engine, _dir) = bench.end().await;
+    assert_eq!(acks.len(), 500);
+    let mut shelf = engine.shelf(&ParsedSelector::parse("x").unwrap()).unwrap();
+    assert_eq!(shelf.ask(&Question::all("x")).unwrap().rows.len(), 500);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_was_opened_again_goes_on() {
+    let bench = Bench::start(1, Duration::from_millis(50));
+    bench.send(b"t/x", "1", 1).await;
+    bench.acknowledged(1).await;
+    // As after a failure of the disk: the numbers of series are new.
+    bench.engine.reopen().unwrap();
+    bench.send(b"t/x", "2", 2).await;
+    bench.send(b"t/y", "3", 3).await;
+    bench.acknowledged(2).await;
+    assert_eq!(bench.stored("x"), [Cell::Float(1.0), Cell::Float(2.0)]);
+    assert_eq!(bench.stored("y"), [Cell::Float(3.0)]);
+    bench.end().await;
+}

@@ -1,0 +1,205 @@
+//! The running agent: every room built, joined, and ended in good order.
+//!
+//! ```text
+//! broker ── mqtt ── Intake ── ingest thread ── engine (store) ── HTTP
+//!              └──── AckQueue ◄──┘
+//! ```
+//!
+//! Ending: no more messages are taken in, what is in the queue is committed and acknowledged, the
+//! broker gets a goodbye, requests under way are answered, the store is checkpointed. Each step has a
+//! bound, so that the whole does.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use siltstone_core::store::Recovery;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+
+use crate::clock;
+use crate::config::{self, Config};
+use crate::decode::{DecodeOptions, Decoder, TopicPattern};
+use crate::engine::{AgentService, Engine, HealthPart};
+use crate::http;
+use crate::ingest::{Pipeline, PipelineOptions};
+use crate::mqtt::{AckQueue, Client, ClientOptions, Phase, Rumqtt, SessionFile, StatusCell, intake};
+
+/// Messages between broker and store.
+const INTAKE_MESSAGES_MAX: usize = 4096;
+/// Bytes of them.
+const INTAKE_BYTES_MAX: u32 = 32 << 20;
+/// How long the last commit may take at the end.
+const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+/// How long goodbye and requests under way may take.
+const GOODBYE_LIMIT: Duration = Duration::from_secs(5);
+
+/// Runs the agent until it is told to end.
+///
+/// # Errors
+///
+/// One sentence: what keeps it from starting, or what went wrong at its end.
+pub fn run(config: Option<&Path>) -> Result<(), String> {
+    let config = match config {
+        Some(path) => config::load(path).map_err(|error| error.to_string())?,
+        None => Config::default(),
+    };
+    start_log(&config.log.level);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| format!("the system gives no threads: {error}"))?;
+    let done = runtime.block_on(run_until(config, end_signal()));
+    // Threads that hang in the file system must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    done
+}
+
+fn start_log(level: &str) {
+    let filter = tracing_subscriber::EnvFilter::try_new(format!("siltstone={level},warn"))
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
+    // In tests several agents share one process, and the first one's subscriber.
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_target(false)
+        .with_ansi(false)
+        .try_init();
+}
+
+/// Ctrl-C or SIGTERM.
+async fn end_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => _ = signal.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+    }
+}
+
+/// Runs the agent until `end`.
+///
+/// # Errors
+///
+/// As [`run`].
+pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<(), String> {
+    let (engine, recovery) = Engine::open(&config.data).map_err(|error| error.to_string())?;
+    report(&recovery);
+    let engine = Arc::new(engine);
+    let bound = http::bind(config.http.listen).await.map_err(|error| error.to_string())?;
+    let address = bound.address();
+    let broker = format!("{}:{}", config.mqtt.broker.host, config.mqtt.broker.port);
+    let state = config.data.dir.join("state");
+    let session = SessionFile::open(&state, config.mqtt.client_id.as_deref(), &broker)
+        .map_err(|error| format!("{}: can't keep the MQTT session: {error}", state.display()))?;
+
+    let (phase, phase_seen) = watch::channel(Phase::Run);
+    let (way, receiver) = intake(INTAKE_MESSAGES_MAX, INTAKE_BYTES_MAX);
+    let acks = Arc::new(AckQueue::new());
+    let mqtt_status = Arc::new(StatusCell::default());
+    let pipeline = Pipeline::new(PipelineOptions {
+        engine: Arc::clone(&engine),
+        decoder: Decoder::new(decode_options(&config)),
+        acks: Arc::clone(&acks),
+        commit_messages: config.ingest.commit_messages as usize,
+        commit_interval: config.ingest.commit_interval,
+        phase: phase_seen.clone(),
+    });
+    let ingest_status = pipeline.status();
+    let handle = Handle::current();
+    let ingesting = tokio::task::spawn_blocking(move || pipeline.run(receiver, &handle));
+    let client = Client::new(
+        Rumqtt,
+        ClientOptions {
+            config: config.mqtt.clone(),
+            session,
+            intake: way.clone(),
+            acks,
+            status: Arc::clone(&mqtt_status),
+            phase: phase_seen.clone(),
+            clock: clock::now_ns,
+        },
+    );
+    let mut mqtt = tokio::spawn(client.run());
+
+    let parts: Vec<HealthPart> = vec![
+        ("mqtt", Box::new(move || serde_json::to_value(mqtt_status.get()).unwrap_or_default())),
+        ("ingest", Box::new(move || ingest_status.to_json())),
+    ];
+    let service = AgentService::new(Arc::clone(&engine), parts);
+    let mut ended = phase_seen;
+    let closed = async move { _ = ended.wait_for(|phase| *phase == Phase::Close).await };
+    let mut serving = tokio::spawn(bound.serve(http::router(Arc::new(service)), closed));
+    tracing::info!("collecting from mqtt://{broker} into {}", config.data.dir.display());
+    tracing::info!("the dashboard is at http://{address}/");
+
+    end.await;
+    tracing::info!("ending");
+    phase.send_replace(Phase::Drain);
+    let drained = tokio::time::timeout(DRAIN_LIMIT, ingesting).await.is_ok_and(|joined| joined.is_ok());
+    phase.send_replace(Phase::Close);
+    // Both end by themselves; what hangs is left behind.
+    let _ = tokio::time::timeout(GOODBYE_LIMIT, &mut mqtt).await;
+    let _ = tokio::time::timeout(GOODBYE_LIMIT, &mut serving).await;
+    mqtt.abort();
+    serving.abort();
+    if !drained {
+        return Err("the store did not take the last messages in time; they will come again".to_owned());
+    }
+    let closed =
+        tokio::task::spawn_blocking(move || engine.store().checkpoint().map_err(|error| error.to_string()));
+    match closed.await {
+        Ok(Ok(())) => {
+            tracing::info!("ended in good order");
+            Ok(())
+        }
+        Ok(Err(error)) => Err(format!("the last checkpoint failed: {error}; nothing acknowledged is lost")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn decode_options(config: &Config) -> DecodeOptions {
+    let ingest = &config.ingest;
+    DecodeOptions {
+        exclude: ingest.exclude.iter().map(|pattern| TopicPattern::new(pattern)).collect(),
+        max_age_ns: ingest.max_age_ns,
+        max_ahead_ns: ingest.max_ahead_ns,
+        max_series: ingest.max_series,
+        max_series_per_topic: ingest.max_series_per_topic,
+        max_depth: ingest.max_depth,
+    }
+}
+
+/// Says what opening the store found, where it is not the usual.
+fn report(recovery: &Recovery) {
+    if recovery.is_new {
+        tracing::info!("a new store was made");
+    } else if recovery.points_replayed > 0 {
+        tracing::info!("{} readings were taken from the journal", recovery.points_replayed);
+    }
+    if recovery.is_identity_restored {
+        tracing::warn!("the store's identity could not be read and was taken from its other files");
+    }
+    if recovery.journal != siltstone_core::store::JournalDamage::default() {
+        tracing::warn!("the journal is damaged: {:?}", recovery.journal);
+    }
+    if recovery.segments_damaged > 0 {
+        tracing::warn!(
+            "{} segments are damaged; what can be read of them is used",
+            recovery.segments_damaged
+        );
+    }
+    if recovery.segments_unknown > 0 {
+        tracing::warn!("{} segments are of a newer format and left alone", recovery.segments_unknown);
+    }
+    for (file, fault) in &recovery.set_aside {
+        tracing::warn!("{file} was moved to quarantine/: {fault}");
+    }
+}
