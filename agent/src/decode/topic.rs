@@ -18,7 +18,8 @@ pub(super) fn split_scalar(topic: &str) -> ScalarTopic<'_> {
     let trimmed = topic
         .strip_suffix("/state")
         .or_else(|| topic.strip_suffix("/value"))
-        .filter(|rest| !rest.is_empty() && !rest.ends_with('/'))
+        // Something must be left for the device, and the field must have a name.
+        .filter(|rest| rest.contains('/') && !rest.ends_with('/'))
         .unwrap_or(topic);
     let (device, field) = trimmed.rsplit_once('/').unwrap_or(("", trimmed));
     ScalarTopic { device, field: if field.is_empty() { "value" } else { field } }
@@ -102,6 +103,7 @@ mod tests {
             ("/state", "", "state"),
             ("a//state", "a/", "state"),
             ("/leading/x", "/leading", "x"),
+            ("probe/value", "probe", "value"),
             ("a/b/", "a/b", "value"),
             ("a//b", "a/", "b"),
             ("/", "", "value"),
