@@ -17,6 +17,7 @@ use std::time::Duration;
 use siltstone_core::store::Recovery;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use crate::clock;
 use crate::config::{self, Config};
@@ -24,7 +25,7 @@ use crate::decode::{DecodeOptions, Decoder, TopicPattern};
 use crate::engine::{AgentService, Engine, HealthPart};
 use crate::http;
 use crate::ingest::{Pipeline, PipelineOptions};
-use crate::mqtt::{AckQueue, Client, ClientOptions, Phase, Rumqtt, SessionFile, StatusCell, intake};
+use crate::mqtt::{AckQueue, Client, ClientOptions, Intake, Phase, Rumqtt, SessionFile, StatusCell, intake};
 
 /// Messages between broker and store.
 const INTAKE_MESSAGES_MAX: usize = 4096;
@@ -121,27 +122,40 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
             config: config.mqtt.clone(),
             session,
             intake: way.clone(),
-            acks,
+            acks: Arc::clone(&acks),
             status: Arc::clone(&mqtt_status),
             phase: phase_seen.clone(),
             clock: clock::now_ns,
         },
     );
-    let mut mqtt = tokio::spawn(client.run());
+    let mqtt = tokio::spawn(client.run());
 
     let parts: Vec<HealthPart> = vec![
-        ("mqtt", Box::new(move || serde_json::to_value(mqtt_status.get()).unwrap_or_default())),
+        ("mqtt", Box::new(move || mqtt_part(&mqtt_status, &way, &acks))),
         ("ingest", Box::new(move || ingest_status.to_json())),
     ];
     let service = AgentService::new(Arc::clone(&engine), parts);
     let mut ended = phase_seen;
     let closed = async move { _ = ended.wait_for(|phase| *phase == Phase::Close).await };
-    let mut serving = tokio::spawn(bound.serve(http::router(Arc::new(service)), closed));
+    let serving = tokio::spawn(bound.serve(http::router(Arc::new(service)), closed));
     tracing::info!("collecting from mqtt://{broker} into {}", config.data.dir.display());
     tracing::info!("the dashboard is at http://{address}/");
 
     end.await;
     tracing::info!("ending");
+    wind_up(Tasks { ingesting, mqtt, serving }, &phase, engine).await
+}
+
+/// What runs, until it is told to end.
+struct Tasks {
+    ingesting: JoinHandle<()>,
+    mqtt: JoinHandle<()>,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+/// Ends everything in order; each step has a bound.
+async fn wind_up(tasks: Tasks, phase: &watch::Sender<Phase>, engine: Arc<Engine>) -> Result<(), String> {
+    let Tasks { ingesting, mut mqtt, mut serving } = tasks;
     phase.send_replace(Phase::Drain);
     let drained = tokio::time::timeout(DRAIN_LIMIT, ingesting).await.is_ok_and(|joined| joined.is_ok());
     phase.send_replace(Phase::Close);
@@ -153,9 +167,9 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     if !drained {
         return Err("the store did not take the last messages in time; they will come again".to_owned());
     }
-    let closed =
+    let checkpoint =
         tokio::task::spawn_blocking(move || engine.store().checkpoint().map_err(|error| error.to_string()));
-    match closed.await {
+    match checkpoint.await {
         Ok(Ok(())) => {
             tracing::info!("ended in good order");
             Ok(())
@@ -163,6 +177,14 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
         Ok(Err(error)) => Err(format!("the last checkpoint failed: {error}; nothing acknowledged is lost")),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// The broker's part of the health document, with what is counted elsewhere.
+fn mqtt_part(status: &StatusCell, way: &Intake, acks: &AckQueue) -> serde_json::Value {
+    let mut status = status.get();
+    status.dropped_qos0 = way.dropped();
+    status.stale_acks = acks.stale();
+    serde_json::to_value(status).unwrap_or_default()
 }
 
 fn decode_options(config: &Config) -> DecodeOptions {
@@ -203,3 +225,7 @@ fn report(recovery: &Recovery) {
         tracing::warn!("{file} was moved to quarantine/: {fault}");
     }
 }
+
+#[cfg(test)]
+#[path = "run_tests.rs"]
+mod tests;

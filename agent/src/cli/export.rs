@@ -8,7 +8,8 @@ use flate2::write::GzEncoder;
 use siltstone_core::point::TimeRange;
 
 use super::arguments::ExportOptions;
-use super::{Failure, input, note};
+use super::dispatch::{Failure, note};
+use super::input;
 use crate::api::ApiError;
 use crate::sheet::SheetWriter;
 use crate::shelf::ParsedSelector;

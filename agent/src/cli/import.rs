@@ -6,8 +6,8 @@ use siltstone_core::point::{Point, Timestamp};
 use siltstone_core::store::{Reading, SeriesId};
 
 use super::arguments::ImportOptions;
+use super::dispatch::{Failure, note};
 use super::progress::bytes_bar;
-use super::{Failure, note};
 use crate::config::DataConfig;
 use crate::engine::Engine;
 use crate::sheet::{ColumnRules, Row, SheetReader};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arguments::InputOptions;
-use super::{Failure, note};
+use super::dispatch::{Failure, note};
 use crate::config::DataConfig;
 use crate::engine::{Engine, EngineError};
 use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf, UrlSource};

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use siltstone_core::block::BLOCK_LEN;
 
 use super::arguments::InspectOptions;
+use super::dispatch::{Failure, note, print};
 use super::input::block_files;
 use super::progress::blocks_bar;
 use super::walk::{Walk, walk};
-use super::{Failure, note, print};
 use crate::api::format_instant;
 use crate::shelf::{BlockSource, FileSource, Holding, Member, ParsedSelector, Shelf};
 

@@ -1,7 +1,8 @@
 //! One question, page by page, in the form that was asked for.
 
 use super::arguments::{Format, QueryOptions};
-use super::{Failure, input, note, print};
+use super::dispatch::{Failure, note, print};
+use super::input;
 use crate::api::{Answer, Order, Question};
 use crate::shelf::ParsedSelector;
 

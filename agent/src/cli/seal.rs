@@ -1,8 +1,8 @@
 //! Complete files: everything that is open in a store is sealed.
 
 use super::arguments::SealOptions;
+use super::dispatch::{Failure, note, print};
 use super::input::is_store;
-use super::{Failure, note, print};
 use crate::config::DataConfig;
 use crate::engine::Engine;
 

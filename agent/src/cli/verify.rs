@@ -8,10 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::arguments::VerifyOptions;
+use super::dispatch::{Failure, note, print};
 use super::input::block_files;
 use super::progress::blocks_bar;
 use super::walk::{Walk, walk};
-use super::{Failure, note, print};
 use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
 
 /// Lines printed for one file.

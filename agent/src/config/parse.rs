@@ -121,12 +121,22 @@ pub fn parse(file: &str, text: &str) -> Result<Config, ConfigError> {
         message: fault.message,
     };
     let raw: RawConfig = toml::from_str(text).map_err(|error| {
-        fail(Fault {
-            span: error.span().unwrap_or(0..0),
-            message: error.message().trim().replace('\n', "; "),
-        })
+        let span = error.span().unwrap_or(0..0);
+        let sentence = error.message().trim().replace('\n', "; ");
+        let message = match key_before(text, span.start) {
+            Some(key) => format!("`{key}`: {sentence}"),
+            None => sentence,
+        };
+        fail(Fault { span, message })
     })?;
     check(raw).map_err(fail)
+}
+
+/// The key whose value begins at `byte`; `None` where something else does.
+fn key_before(text: &str, byte: usize) -> Option<&str> {
+    let line = text.get(..byte)?.rsplit('\n').next()?;
+    let key = line.trim().strip_suffix('=')?.trim();
+    (!key.is_empty() && !key.contains(['=', '"'])).then_some(key)
 }
 
 /// Line and column of a byte, from 1, columns in characters.

@@ -24,7 +24,7 @@ fn unknown_keys_are_refused_with_their_place() {
 #[test]
 fn wrong_types_and_broken_toml_have_a_place() {
     let message = error("[mqtt]\nqos = \"one\"\n");
-    assert!(message.starts_with("siltstone.toml:2:7: "), "{message}");
+    assert!(message.starts_with("siltstone.toml:2:7: `qos`: invalid type: string"), "{message}");
     let message = error("[ingest]\nmax_age = \n");
     assert!(message.starts_with("siltstone.toml:2:"), "{message}");
     assert!(!message.contains('\n'), "{message}");

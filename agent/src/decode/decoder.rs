@@ -331,7 +331,7 @@ impl Decoder {
             return Ok(Some(handle));
         }
         if scalar == Scalar::Gap {
-            let (name, _) = self.table.name_of(source)?;
+            let (name, _) = self.table.name_of(source, frame.catalog)?;
             if frame.catalog.kind_of(&name).is_none() {
                 return Ok(None);
             }

@@ -272,6 +272,27 @@ fn names_that_clash_are_told_apart() {
 }
 
 #[test]
+fn a_clash_is_decided_the_same_way_after_a_restart() {
+    struct Stored;
+    impl Catalog for Stored {
+        fn kind_of(&self, name: &SeriesName) -> Option<ValueKind> {
+            let stored = [r#"a_b{device="d"}"#, r#"a_b{device="d",path="a_b"}"#];
+            stored.contains(&name.as_str()).then_some(ValueKind::Float)
+        }
+    }
+    let mut decoder = Decoder::new(options());
+    let mut samples = Vec::new();
+    // The path that came second the first time comes first now.
+    for payload in [r#"{"a_b":2}"#, r#"{"a":{"b":1}}"#] {
+        let message =
+            Message { topic: "d", payload: payload.as_bytes(), retain: false, arrival_ns: ARRIVAL_NS };
+        decoder.decode(&message, &Stored, &mut samples);
+    }
+    let names: Vec<_> = samples.iter().map(|sample| decoder.name(sample.series).unwrap().as_str()).collect();
+    assert_eq!(names, [r#"a_b{device="d",path="a_b"}"#, r#"a_b{device="d"}"#]);
+}
+
+#[test]
 fn what_is_no_reading_is_counted_with_its_reason() {
     for (topic, payload, reason) in [
         ("robo/map", &b"\x1f\x8b\x08\x00"[..], Reason::Binary),

@@ -146,23 +146,32 @@ impl SeriesTable {
         self.topics.get(source.topic)?.get(source.path).copied().map(SeriesHandle)
     }
 
-    /// The name that `source` has, or would get. The flag says that its plain name is taken.
-    pub(super) fn name_of(&self, source: Source<'_>) -> Result<(SeriesName, bool), Reason> {
+    /// The name that `source` gets. The flag says that its plain name belongs to another path.
+    ///
+    /// Which of two paths has the plain name is decided once, by which came first: after a restart the
+    /// stored name with a `path` tag tells whose it is.
+    pub(super) fn name_of(
+        &self,
+        source: Source<'_>,
+        catalog: &dyn Catalog,
+    ) -> Result<(SeriesName, bool), Reason> {
         if source.path.contains(is_unnameable) || source.topic.contains(char::is_control) {
             return Err(Reason::BadName);
         }
         let plain =
             SeriesName::new(source.metric, [("device", source.device)]).map_err(|_| Reason::BadName)?;
-        if !self.names.contains_key(&plain) {
-            return Ok((plain, false));
-        }
         let path = if source.path.is_empty() {
             source.topic.to_owned()
         } else {
             source.path.replace(SEPARATOR, ".")
         };
         let tagged = SeriesName::new(source.metric, [("device", source.device), ("path", &path)]);
-        tagged.map(|name| (name, true)).map_err(|_| Reason::BadName)
+        match tagged {
+            Ok(tagged) if catalog.kind_of(&tagged).is_some() => Ok((tagged, true)),
+            _ if !self.names.contains_key(&plain) => Ok((plain, false)),
+            Ok(tagged) => Ok((tagged, true)),
+            Err(_) => Err(Reason::BadName),
+        }
     }
 
     /// Makes the series of `source`, which has none yet.
@@ -171,7 +180,7 @@ impl SeriesTable {
         source: Source<'_>,
         catalog: &dyn Catalog,
     ) -> Result<(SeriesHandle, bool), Reason> {
-        let (name, clash) = self.name_of(source)?;
+        let (name, clash) = self.name_of(source, catalog)?;
         let of_topic = self.topics.get(source.topic).map_or(0, HashMap::len);
         if of_topic >= usize::try_from(self.caps.per_topic).unwrap_or(usize::MAX) {
             return Err(Reason::TopicCap);

@@ -183,3 +183,7 @@ impl Service for AgentService {
         document
     }
 }
+
+#[cfg(test)]
+#[path = "service_tests.rs"]
+mod tests;

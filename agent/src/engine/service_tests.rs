@@ -1,0 +1,148 @@
+//! The service over a real store, and block files by address from a real server.
+
+use std::sync::Arc;
+
+use siltstone_core::point::{Point, Timestamp, Value, ValueKind};
+use siltstone_core::series::SeriesName;
+use siltstone_core::store::Reading;
+
+use super::AgentService;
+use crate::api::{Cell, Code, Question};
+use crate::config::DataConfig;
+use crate::engine::Engine;
+use crate::http::{Service, SuggestWhat, bind, router};
+use crate::shelf::{Member, Shelf, UrlSource};
+use crate::test_dir::TestDir;
+
+const BEGIN_NS: i64 = 1_796_022_845_000_000_000;
+const SECOND_NS: i64 = 1_000_000_000;
+
+/// A store with `count` readings of two series, of which all but the last hundred are sealed.
+fn service(dir: &TestDir, count: i64) -> AgentService {
+    let config = DataConfig { dir: dir.path().join("store"), ..DataConfig::default() };
+    let (engine, _) = Engine::open(&config).unwrap();
+    {
+        let mut store = engine.store();
+        let attic = SeriesName::parse(r#"temperature{device="attic"}"#).unwrap();
+        let cellar = SeriesName::parse(r#"temperature{device="cellar"}"#).unwrap();
+        let attic = store.series(&attic, ValueKind::Float, "°C").unwrap();
+        let cellar = store.series(&cellar, ValueKind::Float, "").unwrap();
+        for n in 0..count {
+            let timestamp = Timestamp(BEGIN_NS + n * SECOND_NS);
+            let reading =
+                |series, value| Reading { series, point: Point { timestamp, value: Value::Float(value) } };
+            store.append(&[reading(attic, n as f64 / 4.0), reading(cellar, 8.0)], None).unwrap();
+            if n == count - 100 {
+                store.seal().unwrap();
+            }
+        }
+        store.commit().unwrap();
+    }
+    AgentService::new(
+        Arc::new(engine),
+        vec![("mqtt", Box::new(|| serde_json::json!({"problem": "nobody there"})))],
+    )
+}
+
+#[test]
+fn sealed_and_open_readings_are_one_answer() {
+    let dir = TestDir::new("service");
+    let service = service(&dir, 10_000);
+    for _ in 0..2 {
+        let mut question = Question::all(r#"temperature{device="attic"}"#);
+        question.functions =
+            ["count", "max", "last"].map(|name| crate::api::parse_function(name).unwrap()).to_vec();
+        let answer = service.query(&question).unwrap();
+        assert_eq!(
+            answer.rows,
+            [vec![
+                Cell::Text(r#"temperature{device="attic"}"#.to_owned()),
+                Cell::Instant(BEGIN_NS),
+                Cell::Instant(BEGIN_NS + 9_999 * SECOND_NS + 1),
+                Cell::Integer(10_000),
+                Cell::Float(9_999.0 / 4.0),
+                Cell::Float(9_999.0 / 4.0),
+            ]]
+        );
+        assert!(answer.warnings.is_empty() && answer.cost.subtrees_used > 0, "{:?}", answer.cost);
+    }
+    let (mut question, mut rows, mut pages) =
+        (Question { limit: 3_000, ..Question::all("temperature") }, 0, 0);
+    loop {
+        let answer = service.query(&question).unwrap();
+        rows += answer.rows.len();
+        pages += 1;
+        match answer.next {
+            Some(next) => question.cursor = Some(next),
+            None => break,
+        }
+    }
+    assert_eq!((rows, pages), (20_000, 7), "page by page over both series");
+    let fault = service.query(&Question::all("temperature{")).unwrap_err();
+    assert_eq!((fault.code, fault.at.is_some()), (Code::BadRequest, true));
+}
+
+#[test]
+fn lists_suggestions_and_health() {
+    let dir = TestDir::new("service-lists");
+    let service = service(&dir, 500);
+    let list = service.series("TEMP attic", 10).unwrap();
+    assert_eq!((list.total, list.series[0].kind, list.series[0].unit.as_deref()), (1, "float", Some("°C")));
+    assert_eq!(list.begin, Some(BEGIN_NS.to_string()));
+    assert_eq!(service.series("", 0).unwrap().total, 2);
+    assert_eq!(service.suggest(&SuggestWhat::Metric, "te", 5).unwrap(), ["temperature"]);
+    assert_eq!(service.suggest(&SuggestWhat::Tag, "", 5).unwrap(), ["device"]);
+    let values = service.suggest(&SuggestWhat::Value("device".to_owned()), "", 5).unwrap();
+    assert_eq!(values, ["attic", "cellar"]);
+    let health = service.health();
+    assert_eq!((&health["status"], &health["mqtt"]["problem"]), (&"degraded".into(), &"nobody there".into()));
+    assert_eq!(health["store"]["segments"], 1);
+}
+
+#[test]
+fn the_manifest_names_files_and_sealing_completes_them() {
+    let dir = TestDir::new("service-seal");
+    let service = service(&dir, 500);
+    let before = service.segments().unwrap();
+    assert_eq!(before.iter().map(|segment| segment.sealed).collect::<Vec<_>>(), [true, false]);
+    assert!(before.iter().all(|segment| segment.partition == "2026-11"));
+    let sealed = service.seal().unwrap();
+    assert_eq!(sealed, [before[1].id.clone()]);
+    let after = service.segments().unwrap();
+    assert!(after.iter().all(|segment| segment.sealed && segment.length % 4096 == 0));
+    assert_eq!(service.segment(&after[0].id).unwrap().length, after[0].length);
+    assert_eq!(service.segment("00ff").unwrap_err().code, Code::NotFound);
+    assert!(service.seal().unwrap().is_empty(), "there is nothing open any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn block_files_are_read_by_address() {
+    let dir = TestDir::new("service-url");
+    let service = Arc::new(service(&dir, 10_000));
+    service.seal().unwrap();
+    let ids: Vec<_> = service.segments().unwrap().into_iter().map(|segment| segment.id).collect();
+    let bound = bind(([127, 0, 0, 1], 0).into()).await.unwrap();
+    let base = format!("http://{}", bound.address());
+    tokio::spawn(bound.serve(router(service), std::future::pending()));
+    let asked = tokio::task::spawn_blocking(move || {
+        let mut shelf = Shelf::new();
+        for id in &ids {
+            shelf.add(
+                Member::open(Arc::new(UrlSource::open(&format!("{base}/api/segments/{id}")).unwrap()))
+                    .unwrap(),
+            );
+        }
+        let mut question = Question::all("temperature");
+        question.functions = vec![crate::api::parse_function("count").unwrap()];
+        let answer = shelf.ask(&question).unwrap();
+        let missing = UrlSource::open(&format!("{base}/api/segments/00ff")).err().unwrap();
+        let page = UrlSource::open(&format!("{base}/")).err().unwrap();
+        (answer, missing, page)
+    });
+    let (answer, missing, page) = asked.await.unwrap();
+    let counts: Vec<_> = answer.rows.iter().map(|row| row[3].clone()).collect();
+    assert_eq!(counts, [Cell::Integer(10_000), Cell::Integer(10_000)]);
+    assert!(answer.cost.blocks_read < answer.cost.blocks_total, "{:?}", answer.cost);
+    assert!(missing.ends_with("there is no such file on the server (404)"), "{missing}");
+    assert!(page.contains("can't send parts of a file"), "{page}");
+}
