@@ -109,13 +109,13 @@ impl Member {
     }
 
     /// A sealed segment of a running store; `tail` are blocks of its tail that are at hand.
-    pub fn sealed(sealed: Sealed, source: Arc<dyn BlockSource>, tail: BlockMap) -> Self {
+    pub fn sealed(sealed: Box<Sealed>, source: Arc<dyn BlockSource>, tail: BlockMap) -> Self {
         Self {
             header: *sealed.header(),
             block_count: sealed.block_count(),
             warnings: Vec::new(),
             source: Some(source),
-            content: Content::Sealed { sealed: Box::new(sealed), tail },
+            content: Content::Sealed { sealed, tail },
         }
     }
 
