@@ -37,8 +37,8 @@ fn wrong_values_have_a_place_and_a_reason() {
         ("[mqtt]\nprotocol = 3\n", "siltstone.toml:2:12: `protocol` must be from 4 to 5, not 3"),
         (
             "[http]\nlisten = \"0.0.0.0:8642\"\n",
-            "siltstone.toml:2:10: `0.0.0.0:8642` would be reachable from other machines, \
-             which this version refuses; use 127.0.0.1 or [::1]",
+            "siltstone.toml:2:10: `0.0.0.0:8642` is no loopback address: it would be reachable from other machines, \
+             which this version refuses",
         ),
         (
             "[mqtt]\nsubscribe = [\"a/#\",\n  \"foo/#/bar\"]\n",

@@ -103,7 +103,7 @@ pub fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     let address = address.ok_or_else(|| format!("`{text}` is no address; write 127.0.0.1:8642"))?;
     if !address.ip().is_loopback() {
         return Err(format!(
-            "`{text}` would be reachable from other machines, which this version refuses; use 127.0.0.1 or [::1]"
+            "`{text}` is no loopback address: it would be reachable from other machines, which this version refuses"
         ));
     }
     Ok(address)
