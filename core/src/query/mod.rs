@@ -47,7 +47,7 @@ pub use damage::{Damage, Statistics, Unreadable, WARNINGS_MAX, Warning};
 pub use engine::{Batch, Done, Query, REFERENCES_MAX, Step};
 pub use filter::{Comparison, Filter};
 pub use function::Function;
-pub use library::{Found, Holding, Library};
+pub use library::{Found, Holding, Known, Library};
 pub use planner::Request;
 pub use question::{Buckets, EDGES_MAX, HELD_BUCKETS_MAX, Order, Question, QuestionError, Resume, Task};
 pub use runs::{Run, Segment, SegmentHandle};

@@ -132,16 +132,16 @@ impl Sealed {
         self.header_fault
     }
 
-    /// The series that `selector` means, in the order of names, each with its root.
+    /// The series that `selector` means, in the order of names.
     ///
     /// # Errors
     /// A damaged block of the tail, or sections that don't parse.
-    pub fn select(
+    pub fn series(
         &self,
         blocks: &(impl Blocks + ?Sized),
         selector: &Selector,
         regex: &(impl RegexMatcher + ?Sized),
-    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
+    ) -> Result<Answer<Vec<CatalogEntry>>, SegmentError> {
         let stream = self.stream(blocks);
         let catalog = match Catalog::open(&stream, self.range(SectionKind::Catalog, CATALOG_VERSION)?)? {
             Lookup::Found(catalog) => catalog,
@@ -154,10 +154,27 @@ impl Sealed {
             },
             Err(_) => None,
         };
-        let entries = match resolve(&stream, index.as_ref(), &catalog, selector, regex)? {
-            Lookup::Found(entries) => entries,
-            Lookup::Need(need) => return self.need(&stream, &need),
+        match resolve(&stream, index.as_ref(), &catalog, selector, regex)? {
+            Lookup::Found(entries) => Ok(Answer::Ready(entries)),
+            Lookup::Need(need) => self.need(&stream, &need),
+        }
+    }
+
+    /// The series that `selector` means, in the order of names, each with its root.
+    ///
+    /// # Errors
+    /// As [`Self::series`].
+    pub fn select(
+        &self,
+        blocks: &(impl Blocks + ?Sized),
+        selector: &Selector,
+        regex: &(impl RegexMatcher + ?Sized),
+    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
+        let entries = match self.series(blocks, selector, regex)? {
+            Answer::Ready(entries) => entries,
+            Answer::Need(need) => return Ok(Answer::Need(need)),
         };
+        let stream = self.stream(blocks);
         let positions: Vec<u32> = entries.iter().map(|entry| entry.position).collect();
         let section = self.range(SectionKind::Roots, ROOTS_VERSION)?;
         match roots::read(&stream, &section, &positions)? {

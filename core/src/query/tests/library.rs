@@ -5,7 +5,7 @@ use crate::point::{Point, TimeRange, Timestamp, Value, ValueKind};
 use crate::query::{
     Answer as BucketAnswer, Found, Function, Library, Query, Question, Rows, SegmentHandle, Step, Unreadable,
 };
-use crate::segment::{Answer, BlockMap, Sealed, SegmentHeader, SegmentKind, Suggest, Writer};
+use crate::segment::{Answer, BlockMap, Scan, ScanStep, Sealed, SegmentHeader, SegmentKind, Suggest, Writer};
 use crate::series::{NoRegex, Selector, SeriesName};
 use crate::tree::Laws;
 use std::collections::BTreeMap;
@@ -181,4 +181,69 @@ fn names_are_selected_and_completed_over_all_segments() {
     assert_eq!(metrics, ["x", "y", "z"]);
     let rooms = files.found(|library| library.suggest(Suggest::Value("room"), "", 9).expect("valid"));
     assert_eq!(rooms, ["ü"]);
+}
+
+#[test]
+fn a_scanned_segment_is_read_without_its_writer() {
+    let mut files = files();
+    let (mut writer, mut file) = (writer(4, SegmentKind::InOrder), Vec::new());
+    let index = writer.define(&SeriesName::parse("w").expect("name"), ValueKind::Float, "W");
+    for at in 0..20_000_i64 {
+        let point = Point { timestamp: Timestamp(at), value: Value::Float(((at * 37) % 1000) as f64) };
+        writer.append(index, &point, 0).expect("in order");
+        files.oracle.insert(("w".to_string(), at), ((at * 37) % 1000) as f64);
+    }
+    writer.flush();
+    writer.take_blocks().iter().for_each(|block| file.extend_from_slice(&block.bytes[..]));
+    let blocks: Vec<_> = file.chunks_exact(BLOCK_LEN).collect();
+    let mut scan = Scan::new(SegmentHeader::open(blocks[0]).expect("a header"), false);
+    assert!(blocks[1..].iter().all(|block| scan.push(block) == ScanStep::Continue));
+    let handle = files.library.add_scanned(scan.finish());
+    files.files.push(file);
+    assert_eq!(files.library.span(handle), TimeRange::new(0, 20_000));
+
+    let question = Question::aggregate(TimeRange::ALL, [Function::Count, Function::Max]);
+    let answer = files.ask(question, "w");
+    let Rows::Buckets(buckets) = &answer[0].1 else { panic!("buckets were asked for") };
+    assert_eq!(buckets[0].answer(Function::Count), BucketAnswer::Count(20_000));
+    assert_eq!(buckets[0].answer(Function::Max), BucketAnswer::Float(999.0));
+    let points = files.ask(Question::select(TimeRange::ALL), "w");
+    assert_eq!(points.iter().map(|(_, rows)| rows.len()).sum::<usize>(), 20_000);
+    let metrics = files.found(|library| library.suggest(Suggest::Metric, "", 9).expect("valid"));
+    assert_eq!(metrics, ["w", "x", "y", "z"]);
+}
+
+#[test]
+fn a_list_names_what_every_segment_knows() {
+    let mut files = files();
+    let all = Selector::parse("{}").expect("selector");
+    let listed = files.found(|library| library.list(&all, &NoRegex).expect("valid"));
+    let names: Vec<_> = listed.iter().map(|known| known.name.as_str()).collect();
+    assert_eq!(names, ["x", "y{device=\"a\"}", "z{room=\"ü\"}"]);
+    let some = Selector::parse("{device=\"a\"}").expect("selector");
+    assert_eq!(files.found(|library| library.list(&some, &NoRegex).expect("valid")).len(), 1);
+}
+
+#[test]
+fn segments_outside_of_the_range_are_not_looked_at() {
+    let files = files();
+    let all = Selector::parse("{}").expect("selector");
+    // Only the unsealed segment has rows there, and it needs nothing.
+    let range = TimeRange::new(8_000_000_000_000, 8_500_000_000_000);
+    let Ok(Found::Ready(holdings)) = files.library.select_within(range, &all, &NoRegex) else {
+        panic!("blocks of another segment are needed");
+    };
+    assert!(holdings.iter().flat_map(|holding| &holding.runs).all(|run| run.segment == SegmentHandle(2)));
+}
+
+#[test]
+fn a_removed_segment_is_gone_and_the_others_keep_their_handles() {
+    let mut files = files();
+    files.library.remove(SegmentHandle(1));
+    assert_eq!((files.library.len(), files.library.header(SegmentHandle(1))), (3, None));
+    let answer = files.ask(Question::aggregate(TimeRange::ALL, [Function::Count]), "x");
+    let Rows::Buckets(buckets) = &answer[0].1 else { panic!("buckets were asked for") };
+    assert_eq!(buckets[0].answer(Function::Count), BucketAnswer::Count(6_000));
+    let metrics = files.found(|library| library.suggest(Suggest::Metric, "", 9).expect("valid"));
+    assert_eq!(metrics, ["x", "y", "z"]);
 }
