@@ -11,7 +11,11 @@ import { createServer } from "vite";
 const folder = process.argv[2] ?? "../artefacts/screens";
 await mkdir(folder, { recursive: true });
 // Vite's own loader runs the TypeScript of the double.
-const vite = await createServer({ server: { middlewareMode: true }, appType: "custom", logLevel: "error" });
+const vite = await createServer({
+  server: { middlewareMode: true, ws: false, hmr: false },
+  appType: "custom",
+  logLevel: "error",
+});
 const { AgentDouble } = await vite.ssrLoadModule("/test/agent_double.ts");
 const { RangeServer } = await vite.ssrLoadModule("/test/range_server.ts");
 const agent = await AgentDouble.start("dist");

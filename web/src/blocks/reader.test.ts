@@ -1,8 +1,8 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { SourceError } from "../source/errors.ts";
 import { BlockCache } from "./cache.ts";
 import { BLOCK_BYTES, type BlockDevice, type ReadPolicy } from "./device.ts";
-import { BlockReader } from "./reader.ts";
+import { BlockReader, noReads, type ReadCost } from "./reader.ts";
 
 const POLICY: ReadPolicy = { gapBlocksMax: 4, wasteRatioMax: 1.5, readBlocksMax: 64, parallelMax: 6 };
 
@@ -53,6 +53,10 @@ function collect(): {
 }
 
 const signal = new AbortController().signal;
+let cost: ReadCost;
+beforeEach(() => {
+  cost = noReads();
+});
 
 describe("BlockReader", () => {
   test("delivers each wanted block once, joins neighbours, keeps what it read", async () => {
@@ -65,14 +69,14 @@ describe("BlockReader", () => {
       { device: 0, first: 6, count: 2 },
       { device: 0, first: 3, count: 1 },
     ];
-    await reader.read(needs, deliver, signal);
+    await reader.read(needs, deliver, signal, cost);
     expect([...got.keys()].sort()).toEqual(["0:2", "0:3", "0:6", "0:7"]);
     expect(device.reads).toEqual([[2, 6]]);
-    expect(reader.cost).toEqual({ blocksRead: 4, bytesRead: 6 * BLOCK_BYTES, reads: 1, blocksCached: 0 });
+    expect(cost).toEqual({ blocksRead: 4, bytesRead: 6 * BLOCK_BYTES, reads: 1, blocksCached: 0 });
     // The gap was read along, so it costs nothing now.
-    await reader.read([{ device: 0, first: 4, count: 2 }], deliver, signal);
+    await reader.read([{ device: 0, first: 4, count: 2 }], deliver, signal, cost);
     expect(device.reads).toHaveLength(1);
-    expect(reader.cost.blocksCached).toBe(2);
+    expect(cost.blocksCached).toBe(2);
   });
 
   test("two questions for one block share the read", async () => {
@@ -81,7 +85,7 @@ describe("BlockReader", () => {
     reader.add(device);
     const { got, deliver } = collect();
     const need = [{ device: 0, first: 9, count: 1 }];
-    await Promise.all([reader.read(need, deliver, signal), reader.read(need, deliver, signal)]);
+    await Promise.all([reader.read(need, deliver, signal, cost), reader.read(need, deliver, signal, cost)]);
     expect(device.reads).toEqual([[9, 1]]);
     expect(got.get("0:9")).toBe(2);
   });
@@ -93,8 +97,8 @@ describe("BlockReader", () => {
     reader.add(device);
     const { got, deliver } = collect();
     const need = [{ device: 0, first: 9, count: 1 }];
-    const first = reader.read(need, deliver, signal);
-    const second = reader.read(need, deliver, signal);
+    const first = reader.read(need, deliver, signal, cost);
+    const second = reader.read(need, deliver, signal, cost);
     await expect(first).rejects.toThrow("no");
     await second;
     expect(got.get("0:9")).toBe(1);
@@ -106,7 +110,7 @@ describe("BlockReader", () => {
     for (const device of devices) reader.add(device);
     const { got, deliver } = collect();
     const needs = Array.from({ length: 25 }, (_, i) => ({ device: i % 2, first: i * 10, count: 1 }));
-    await reader.read(needs, deliver, signal);
+    await reader.read(needs, deliver, signal, cost);
     expect(got.size).toBe(25);
     for (const device of devices) expect(device.atOnceMax).toBe(POLICY.parallelMax);
   });
@@ -119,9 +123,10 @@ describe("BlockReader", () => {
       [{ device: 0, first: 0, count: 2 }],
       (_d, _b, bytes) => lengths.push(bytes.length),
       signal,
+      cost,
     );
     expect(lengths).toEqual([BLOCK_BYTES, 10]);
-    const behind = reader.read([{ device: 0, first: 2, count: 1 }], () => undefined, signal);
+    const behind = reader.read([{ device: 0, first: 2, count: 1 }], () => undefined, signal, cost);
     await expect(behind).rejects.toMatchObject({ reason: "truncated" });
   });
 
@@ -129,7 +134,12 @@ describe("BlockReader", () => {
     const reader = new BlockReader(new BlockCache(10));
     const device = new NotingDevice("a", BLOCK_BYTES);
     reader.add(device);
-    const aborted = reader.read([{ device: 0, first: 0, count: 1 }], () => undefined, AbortSignal.abort());
+    const aborted = reader.read(
+      [{ device: 0, first: 0, count: 1 }],
+      () => undefined,
+      AbortSignal.abort(),
+      cost,
+    );
     await expect(aborted).rejects.toMatchObject({ reason: "cancelled" });
     expect(device.reads).toEqual([]);
   });

@@ -15,7 +15,7 @@ export interface Need extends Span {
 /** Takes one block. */
 export type Deliver = (device: number, block: number, bytes: Uint8Array) => void;
 
-/** What reading has cost since the reader was made. */
+/** What reading has cost. */
 export interface ReadCost {
   /** Blocks handed to the engine that came from a device. */
   blocksRead: number;
@@ -27,41 +27,70 @@ export interface ReadCost {
   blocksCached: number;
 }
 
+/** Nothing read yet. */
+export const noReads = (): ReadCost => ({ blocksRead: 0, bytesRead: 0, reads: 0, blocksCached: 0 });
+
 /** Reads blocks of several devices. */
 export class BlockReader {
-  readonly devices: BlockDevice[] = [];
-  readonly cost: ReadCost = { blocksRead: 0, bytesRead: 0, reads: 0, blocksCached: 0 };
+  readonly #devices = new Map<number, BlockDevice>();
   readonly #cache: BlockCache;
   readonly #underWay = new Map<string, Promise<void>>();
+  #lastNumber = -1;
 
   constructor(cache: BlockCache) {
     this.#cache = cache;
   }
 
-  /** Adds a device and gives its number; `firstBlock` is what opening has read already. */
-  add(device: BlockDevice, firstBlock?: Uint8Array): number {
-    this.devices.push(device);
-    if (firstBlock !== undefined) {
-      this.#cache.put(device.id, 0, firstBlock);
-      this.cost.blocksRead += 1;
-      this.cost.bytesRead += firstBlock.length;
-      this.cost.reads += 1;
-    }
-    return this.devices.length - 1;
+  /** Adds a device and gives its number, which no other gets. */
+  add(device: BlockDevice): number {
+    this.#lastNumber += 1;
+    this.#devices.set(this.#lastNumber, device);
+    return this.#lastNumber;
+  }
+
+  /** Puts a newer version of a device in its place. */
+  replace(number: number, device: BlockDevice): void {
+    this.remove(number);
+    this.#devices.set(number, device);
+  }
+
+  /** Forgets a device and its blocks. */
+  remove(number: number): void {
+    const device = this.#devices.get(number);
+    if (device !== undefined) this.#cache.drop(device.id);
+    this.#devices.delete(number);
+  }
+
+  device(number: number): BlockDevice | undefined {
+    return this.#devices.get(number);
+  }
+
+  /** Takes a block that was read already, such as the one that opening an address brings. */
+  keep(number: number, block: number, bytes: Uint8Array, cost: ReadCost): void {
+    const device = this.#devices.get(number);
+    if (device === undefined) return;
+    this.#cache.put(device.id, block, bytes);
+    cost.blocksRead += 1;
+    cost.bytesRead += bytes.length;
+    cost.reads += 1;
   }
 
   /** Blocks and bytes of all devices together. */
   total(): { blocks: number; bytes: number } {
-    const bytes = this.devices.reduce((sum, device) => sum + device.sizeBytes, 0);
-    const blocks = this.devices.reduce((sum, device) => sum + Math.ceil(device.sizeBytes / BLOCK_BYTES), 0);
+    let blocks = 0;
+    let bytes = 0;
+    for (const { sizeBytes } of this.#devices.values()) {
+      blocks += Math.ceil(sizeBytes / BLOCK_BYTES);
+      bytes += sizeBytes;
+    }
     return { blocks, bytes };
   }
 
   /** Hands every wanted block to `deliver`, each once, in any order; the last of a device may be short. */
-  async read(needs: readonly Need[], deliver: Deliver, signal: AbortSignal): Promise<void> {
+  async read(needs: readonly Need[], deliver: Deliver, signal: AbortSignal, cost: ReadCost): Promise<void> {
     if (signal.aborted) throw cancelled();
     const jobs: Promise<void>[] = [];
-    for (const [number, device] of this.devices.entries()) {
+    for (const [number, device] of this.#devices) {
       const missing: Span[] = [];
       for (const need of needs) {
         if (need.device !== number) continue;
@@ -69,24 +98,31 @@ export class BlockReader {
           const cached = this.#cache.get(device.id, block);
           const underWay = this.#underWay.get(`${number}:${block}`);
           if (cached !== undefined) {
-            this.cost.blocksCached += 1;
+            cost.blocksCached += 1;
             deliver(number, block, cached);
           } else if (underWay !== undefined) {
-            jobs.push(this.#await(underWay, number, block, deliver, signal));
+            jobs.push(this.#await(underWay, number, block, deliver, signal, cost));
           } else {
             missing.push({ first: block, count: 1 });
           }
         }
       }
-      if (missing.length > 0) jobs.push(this.#fetch(number, device, missing, deliver, signal));
+      if (missing.length > 0) jobs.push(this.#fetch(number, device, missing, deliver, signal, cost));
     }
     await Promise.all(jobs);
   }
 
-  async #await(job: Promise<void>, number: number, block: number, deliver: Deliver, signal: AbortSignal) {
+  async #await(
+    job: Promise<void>,
+    number: number,
+    block: number,
+    deliver: Deliver,
+    signal: AbortSignal,
+    cost: ReadCost,
+  ): Promise<void> {
     // Whether somebody else's read failed or was cancelled is not our affair: then read ourselves.
     await job.catch(() => undefined);
-    await this.read([{ device: number, first: block, count: 1 }], deliver, signal);
+    await this.read([{ device: number, first: block, count: 1 }], deliver, signal, cost);
   }
 
   async #fetch(
@@ -95,13 +131,14 @@ export class BlockReader {
     missing: readonly Span[],
     deliver: Deliver,
     signal: AbortSignal,
+    cost: ReadCost,
   ): Promise<void> {
     const wanted = new Set<number>();
     for (const span of missing) wanted.add(span.first);
     const queue = planReads(missing, device.policy);
     const lanes = Array.from({ length: Math.min(device.policy.parallelMax, queue.length) }, async () => {
       for (let read = queue.shift(); read !== undefined; read = queue.shift()) {
-        await this.#readOne(number, device, read, wanted, deliver, signal);
+        await this.#readOne(number, device, read, wanted, deliver, signal, cost);
       }
     });
     await Promise.all(lanes);
@@ -114,13 +151,14 @@ export class BlockReader {
     wanted: ReadonlySet<number>,
     deliver: Deliver,
     signal: AbortSignal,
+    cost: ReadCost,
   ): Promise<void> {
     const offset = read.first * BLOCK_BYTES;
     const length = Math.min(read.count * BLOCK_BYTES, device.sizeBytes - offset);
     if (length <= 0) throw failures.truncated(device.name, device.sizeBytes, offset + BLOCK_BYTES);
     const job = device.read(offset, length, signal).then((bytes) => {
-      this.cost.reads += 1;
-      this.cost.bytesRead += bytes.length;
+      cost.reads += 1;
+      cost.bytesRead += bytes.length;
       for (let i = 0; i * BLOCK_BYTES < bytes.length; i++) {
         this.#cache.put(device.id, read.first + i, bytes.slice(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES));
       }
@@ -133,7 +171,7 @@ export class BlockReader {
       const bytes = await job;
       for (let i = 0; i * BLOCK_BYTES < bytes.length; i++) {
         if (!wanted.has(read.first + i)) continue;
-        this.cost.blocksRead += 1;
+        cost.blocksRead += 1;
         deliver(number, read.first + i, bytes.slice(i * BLOCK_BYTES, (i + 1) * BLOCK_BYTES));
       }
     } finally {

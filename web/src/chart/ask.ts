@@ -14,14 +14,13 @@ export interface Answer {
   readonly totals: Totals;
   readonly curve: Curve;
   readonly costs: readonly Cost[];
+  /** What is missing in it, a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** Readings are drawn as they are up to this many a pixel. */
 const RAW_PER_PIXEL = 1.5;
 const RAW_COUNT_MIN = 400;
-
-/** A selector that names exactly this series. */
-const selectorOf = (info: SeriesInfo): string => info.name;
 
 const NUMBER_TOTALS: readonly Fn[] = ["count", "last", "min", "mean", "max"];
 const STATE_TOTALS: readonly Fn[] = ["count", "last", "changes"];
@@ -36,24 +35,27 @@ export async function ask(
   widthPx: number,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const select = selectorOf(info);
+  const common = { select: info.name, exact: true, range };
   const state = info.kind === "state";
-  const overall = await source.query({ select, range, fns: state ? STATE_TOTALS : NUMBER_TOTALS }, signal);
+  const overall = await source.query({ ...common, fns: state ? STATE_TOTALS : NUMBER_TOTALS }, signal);
   const totals = totalsOf(overall, info.name);
-  if (totals.count === 0) return { info, totals, curve: emptyCurve(info.name), costs: [overall.cost] };
+  const answer = (curve: Curve, ...tables: Table[]): Answer => ({
+    info,
+    totals,
+    curve,
+    costs: [overall, ...tables].map(({ cost }) => cost),
+    warnings: [...new Set([overall, ...tables].flatMap(({ warnings }) => warnings))],
+  });
+  if (totals.count === 0) return answer(emptyCurve(info.name));
 
   const rawMax = Math.max(RAW_COUNT_MIN, Math.round(widthPx * RAW_PER_PIXEL));
-  let table: Table | null = null;
   if (totals.count <= rawMax) {
     // Twice as many rows, since gap markers are rows but no readings.
-    const raw = await source.query({ select, range, fns: [], limit: 2 * rawMax }, signal);
-    if (!raw.cut) table = raw;
-    if (table !== null) {
-      return { info, totals, curve: rawCurve(table, info.name), costs: [overall.cost, raw.cost] };
-    }
+    const raw = await source.query({ ...common, fns: [], limit: 2 * rawMax }, signal);
+    if (!raw.cut) return answer(rawCurve(raw, info.name), raw);
   }
   const step = bucketStep(range, Math.max(50, Math.min(2000, Math.round(widthPx))));
   const fns = state ? STATE_BUCKET : NUMBER_BUCKET;
-  const buckets = await source.query({ select, range, fns, step, snap: !state }, signal);
-  return { info, totals, curve: bucketCurve(buckets, info.name), costs: [overall.cost, buckets.cost] };
+  const buckets = await source.query({ ...common, fns, step, snap: !state }, signal);
+  return answer(bucketCurve(buckets, info.name), buckets);
 }

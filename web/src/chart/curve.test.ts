@@ -18,6 +18,7 @@ function table(begin: number[], end: number[] | null, columns: Record<string, (n
     })),
     cost: NO_COST,
     cut: false,
+    warnings: [],
   };
 }
 

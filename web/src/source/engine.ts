@@ -2,7 +2,7 @@
 
 import type { Nanos } from "../time/nanos.ts";
 import { WorkerClient } from "../worker/client.ts";
-import type { FromWorker, Opened, OpenItem, Progress } from "../worker/protocol.ts";
+import type { FromWorker, OpenItem, OpenResult, Progress } from "../worker/protocol.ts";
 import { SourceError } from "./errors.ts";
 import type { Question, SeriesPage, Source, SourceInfo, Table } from "./source.ts";
 
@@ -26,10 +26,10 @@ export class EngineSource implements Source {
     items: readonly OpenItem[],
     signal: AbortSignal,
     progress?: (progress: Progress) => void,
-  ): Promise<readonly Opened[]> {
+  ): Promise<OpenResult> {
     const result = await this.#client.call("open", { items }, signal, progress);
     this.#info = result.info;
-    return result.items;
+    return result;
   }
 
   series(search: string, limit: number, signal: AbortSignal): Promise<SeriesPage> {

@@ -21,6 +21,7 @@ export type Cause =
   | "bad-block"
   | "truncated"
   | "unsealed"
+  | "already-open"
   | "bad-request"
   | "cancelled"
   | "internal";
@@ -158,4 +159,45 @@ export const failures = {
       "truncated",
       `${name} ends at byte ${at} where ${size} are needed: the copy is not complete.`,
     ),
+  notASegment: (name: string) => new SourceError("not-a-segment", `${name} is no Siltstone segment.`),
+  newerFormat: (name: string, what: string) =>
+    new SourceError("newer-format", `${name} can't be read by this version of the page: ${what}.`),
+  cutShort: (name: string) =>
+    new SourceError(
+      "truncated",
+      `${name} is no Siltstone segment, or a copy that broke off: it is shorter than one block.`,
+    ),
+  unsealed: (name: string) =>
+    new SourceError(
+      "unsealed",
+      `${name} was never sealed, so it can't be read by its address: seal it ("siltstone seal"), or download it and drop it here.`,
+    ),
+  damaged: (name: string, what: string) => new SourceError("bad-block", `${name} is damaged: ${what}.`),
 };
+
+/** What the engine throws: `cause: sentence`, or `cause@device: sentence`. */
+const ENGINE_FAULT = /^([a-z-]+)(?:@(\d+))?: (.*)$/s;
+
+/** What the engine throws, as a failure; `name` says what a device, or the one asked about, is called. */
+export function engineError(thrown: unknown, name: (device: number | null) => string): SourceError {
+  if (thrown instanceof SourceError || thrown instanceof DOMException) return asSourceError(thrown);
+  const [, cause = "", device, text = String(thrown)] = ENGINE_FAULT.exec(String(thrown)) ?? [];
+  const file = name(device === undefined ? null : Number(device));
+  switch (cause) {
+    case "not-a-segment":
+      return failures.notASegment(file);
+    case "newer-format":
+      return failures.newerFormat(file, text);
+    case "truncated":
+      return failures.cutShort(file);
+    case "unsealed":
+      return failures.unsealed(file);
+    case "bad-block":
+      return failures.damaged(file, text);
+    case "already-open":
+    case "bad-request":
+      return new SourceError(cause, text);
+    default:
+      return new SourceError("internal", `The engine failed: ${text}`);
+  }
+}

@@ -190,6 +190,7 @@ export function tableOf(json: Json): Table {
     columns: columns as readonly Column[],
     cost: costOf(field(json, "stats")),
     cut: next !== null && next !== undefined,
+    warnings: list(field(field(json, "stats"), "warnings")).flatMap((warning) => text(warning) ?? []),
   };
 }
 

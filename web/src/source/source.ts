@@ -45,6 +45,8 @@ export type Fn = "count" | "min" | "max" | "mean" | "first" | "last" | "changes"
 /** A question: raw readings without `fns`, one row a series with, one a bucket with `step` too. */
 export interface Question {
   readonly select: string;
+  /** Whether only the series of exactly that name is wanted; a source may answer with more. */
+  readonly exact?: boolean;
   readonly range: TimeRange;
   readonly fns: readonly Fn[];
   readonly step?: Nanos;
@@ -84,6 +86,8 @@ export interface Table {
   readonly cost: Cost;
   /** Whether the limit cut the answer. */
   readonly cut: boolean;
+  /** What could not be read and is missing in the answer, a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** Something that can be asked. */

@@ -60,6 +60,7 @@ export class App {
     this.#view = parseHash(location.hash);
     this.#opener = new Opener(this.#messages, {
       progress: (text) => this.#footer.progress(text),
+      cost: (cost) => this.#footer.add(cost),
       download: (url) => void this.#open({ kind: "urls", urls: [url] }, [], true),
     });
     this.#picker = new Picker({
@@ -143,7 +144,8 @@ export class App {
 
   async #use(source: Source, choice: SourceChoice): Promise<void> {
     const fresh = source !== this.#source;
-    if (fresh) this.#footer.reset();
+    // The engine's sum began with its first file.
+    if (fresh && source.info.live) this.#footer.reset();
     this.#source = source;
     for (const [i, text] of source.info.warnings.entries()) {
       this.#messages.say({ kind: "warning", topic: `warning ${i}`, text });
@@ -295,6 +297,7 @@ export class App {
         performance.now() - started,
       );
       this.#messages.clear("query");
+      this.#sayWarnings(answers);
     } catch (thrown) {
       if (isCancelled(thrown)) return;
       this.#messages.say({ kind: "error", topic: "query", text: asSourceError(thrown).message });
@@ -306,6 +309,14 @@ export class App {
         this.#schedule(this.#livePeriodMs());
       }
     }
+  }
+
+  #sayWarnings(answers: readonly Answer[]): void {
+    const texts = [...new Set(answers.flatMap(({ warnings }) => warnings))];
+    const [text] = texts;
+    if (text === undefined) return;
+    const more = texts.length > 1 ? ` (and ${texts.length - 1} more)` : "";
+    this.#messages.say({ kind: "warning", topic: "damage", text: text + more });
   }
 
   async #askAll(source: Source, signal: AbortSignal): Promise<Answer[]> {
@@ -364,10 +375,11 @@ export class App {
   }
 }
 
-/** A first picture: a few metrics with a few series each. */
+/** A first picture: a few metrics with a few series each, numbers before switches and states. */
 function firstSeries(series: readonly SeriesInfo[]): SeriesInfo[] {
   const metrics = new Map<string, SeriesInfo[]>();
-  for (const one of series) {
+  const rank = ({ kind }: SeriesInfo): number => ["float", "integer", "boolean", "state"].indexOf(kind);
+  for (const one of series.toSorted((a, b) => rank(a) - rank(b))) {
     const group = metrics.get(one.metric) ?? [];
     if (group.length === 0 && metrics.size >= DEFAULT_METRICS) continue;
     if (group.length < DEFAULT_SERIES_PER_METRIC) group.push(one);

@@ -233,5 +233,6 @@ function grain(answers: readonly Answer[]): string {
   if (answers.every(({ totals }) => totals.count === 0)) return "nothing in this range";
   if (bucketed.length === 0) return "every reading";
   const points = Math.max(...bucketed.map(({ curve }) => curve.at.length));
-  return `min, mean and max of ${points} buckets`;
+  const states = answers.some(({ info }) => info.kind === "state");
+  return states ? `last state of ${points} buckets` : `min, mean and max of ${points} buckets`;
 }

@@ -3,7 +3,7 @@
 import { EngineSource } from "../source/engine.ts";
 import { asSourceError, type PlainError, sizeText } from "../source/errors.ts";
 import { AgentSource } from "../source/http.ts";
-import type { Source } from "../source/source.ts";
+import type { Cost, Source } from "../source/source.ts";
 import type { SourceChoice } from "../state/hash.ts";
 import type { OpenItem } from "../worker/protocol.ts";
 import type { Messages } from "./messages.ts";
@@ -18,6 +18,8 @@ export interface OpenedSource {
 export interface OpenerEvents {
   /** How far it has come. */
   progress(text: string): void;
+  /** What opening has cost. */
+  cost(cost: Cost): void;
   /** A whole file is to be downloaded after all. */
   download(url: string): void;
 }
@@ -73,7 +75,8 @@ export class Opener {
       const opened = await engine.open(items, signal, ({ blocksRead, bytesRead }) =>
         this.#events.progress(`opening: ${blocksRead} blocks, ${sizeText(bytesRead)}`),
       );
-      for (const [i, { name, error }] of opened.entries()) {
+      this.#events.cost(opened.cost);
+      for (const [i, { name, error }] of opened.items.entries()) {
         if (error === null) good += 1;
         else this.#explain(name, error, items[i]);
       }

@@ -2,6 +2,7 @@
 
 import { isWebAddress } from "../state/hash.ts";
 import { el } from "./dom.ts";
+import markUrl from "./mark.svg?inline";
 
 /** What the first screen tells its owner. */
 export interface StartEvents {
@@ -64,7 +65,7 @@ function absolute(word: string): string {
 
 /** The whole screen. */
 export function startScreen(events: StartEvents, messages: HTMLElement): HTMLElement {
-  const mark = el("img", { src: "./favicon.svg", alt: "", width: 56, height: 56 });
+  const mark = el("img", { src: markUrl, alt: "", width: 56, height: 56 });
   return el(
     "main",
     { className: "start" },

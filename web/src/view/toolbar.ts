@@ -4,6 +4,7 @@ import { msFromNanos, nanosFromMs, type TimeRange } from "../time/nanos.ts";
 import { PRESETS, type RangeChoice } from "../time/range.ts";
 import { rangeOffsetLabel, stamp, wallAt, type Zone } from "../time/zone.ts";
 import { button, el } from "./dom.ts";
+import markUrl from "./mark.svg?inline";
 import { addressForm, fileChooser } from "./start.ts";
 
 /** What the bar tells its owner. */
@@ -64,7 +65,7 @@ export class Toolbar {
     this.element = el(
       "header",
       { className: "toolbar" },
-      el("img", { src: "./favicon.svg", alt: "Siltstone", width: 22, height: 22 }),
+      el("img", { src: markUrl, alt: "Siltstone", width: 22, height: 22 }),
       this.#label,
       el("span", { className: "spring" }),
       this.#live,

@@ -1,6 +1,6 @@
 // Drives the engine: it never reads by itself, it says which blocks it needs, and is asked again.
 
-import type { BlockReader, Need } from "../blocks/reader.ts";
+import type { BlockReader, Need, ReadCost } from "../blocks/reader.ts";
 import { cancelled, SourceError } from "../source/errors.ts";
 
 /** What a step led to. */
@@ -32,6 +32,7 @@ export async function drive<Out>(
   machine: Machine<Out>,
   reader: BlockReader,
   signal: AbortSignal,
+  cost: ReadCost,
   fed: () => void = () => undefined,
 ): Promise<Out> {
   try {
@@ -40,7 +41,12 @@ export async function drive<Out>(
       const step = machine.step(BUDGET_BLOCKS);
       if (step.kind === "done") return step.output;
       if (step.kind === "need") {
-        await reader.read(step.needs, (device, block, bytes) => machine.feed(device, block, bytes), signal);
+        await reader.read(
+          step.needs,
+          (device, block, bytes) => machine.feed(device, block, bytes),
+          signal,
+          cost,
+        );
         fed();
       }
     }

@@ -5,7 +5,7 @@
 // ends with the error "cancelled". Typed arrays are transferred, not copied.
 
 import type { PlainError } from "../source/errors.ts";
-import type { Question, SeriesPage, SourceInfo, Table } from "../source/source.ts";
+import type { Cost, Question, SeriesPage, SourceInfo, Table } from "../source/source.ts";
 
 /** Something to open. */
 export type OpenItem =
@@ -24,6 +24,7 @@ export interface Opened {
 export interface OpenResult {
   readonly info: SourceInfo;
   readonly items: readonly Opened[];
+  readonly cost: Cost;
 }
 
 /** The operations: what goes in and what comes out. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { BlockCache } from "../blocks/cache.ts";
 import { BLOCK_BYTES } from "../blocks/device.ts";
 import { FileDevice } from "../blocks/file.ts";
-import { BlockReader } from "../blocks/reader.ts";
+import { BlockReader, noReads } from "../blocks/reader.ts";
 import { failures, SourceError } from "../source/errors.ts";
 import { NO_COST, type Table } from "../source/source.ts";
 import { WorkerClient } from "./client.ts";
@@ -18,6 +18,7 @@ const TABLE: Table = {
   columns: [{ name: "value", numbers: new Float64Array(1) }],
   cost: NO_COST,
   cut: false,
+  warnings: [],
 };
 const QUESTION = { select: "a", range: { begin: 0n, end: 1n }, fns: [] };
 const never = (signal: AbortSignal): Promise<never> =>
@@ -159,15 +160,15 @@ describe("drive", () => {
 
   test("feeds what is needed until it is done, and frees the machine", async () => {
     const machine = new Summing([[0, 2], [7], []]);
-    expect(await drive(machine, reader(), signal)).toBe(1 + 3 + 8);
+    expect(await drive(machine, reader(), signal, noReads())).toBe(1 + 3 + 8);
     expect(machine.freed).toBe(1);
   });
 
   test("frees the machine when a read fails or it is stopped", async () => {
     const behind = new Summing([[99]]);
-    await expect(drive(behind, reader(), signal)).rejects.toMatchObject({ reason: "truncated" });
+    await expect(drive(behind, reader(), signal, noReads())).rejects.toMatchObject({ reason: "truncated" });
     const stopped = new Summing([[0]]);
-    await expect(drive(stopped, reader(), AbortSignal.abort())).rejects.toMatchObject({
+    await expect(drive(stopped, reader(), AbortSignal.abort(), noReads())).rejects.toMatchObject({
       reason: "cancelled",
     });
     expect([behind.freed, stopped.freed]).toEqual([1, 1]);
