@@ -216,7 +216,9 @@ fn may_be_dictionary(column: &[f64], decimal: Option<(u8, usize)>, least: u64) -
     let mut count = 0;
     for (key, value) in keys.iter_mut().zip(sample(column)) {
         *key = match decimal {
-            Some((decimals, 0)) => grid::to_decimal(value, decimals).unwrap_or_default(),
+            Some((decimals, 0)) => {
+                grid::power(decimals).and_then(|power| grid::to_power(value, power)).unwrap_or_default()
+            }
             _ => grid::ordered(value),
         };
         count += 1;

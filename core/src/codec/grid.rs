@@ -11,6 +11,9 @@ pub const DECIMALS_MAX: u8 = 15;
 /// The largest integer of a grid: every integer up to it is a binary64.
 pub const INTEGER_MAX: i64 = 1 << 53;
 
+/// Decimal numbers of up to 15 digits come back from binary64 (its `DBL_DIG` in C).
+const DIGITS_15: u64 = 1_000_000_000_000_000;
+
 /// Powers of ten; all are exact.
 const POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -37,9 +40,14 @@ pub(super) fn round(x: f64) -> f64 {
     }
 }
 
-/// A value's integer on the grid of `decimals` decimals, if [`from_decimal`] gives the same bits back.
+/// A value's one integer on the grid of `decimals` decimals: [`from_decimal`] gives the same bits back for
+/// it and for no other.
+///
+/// Beyond 15 digits a float has several integers on a grid with decimals, and which one is found would
+/// depend on the grid: such a value is on none.
 pub fn to_decimal(value: f64, decimals: u8) -> Option<i64> {
-    to_power(value, power(decimals)?)
+    let integer = to_power(value, power(decimals)?)?;
+    (decimals == 0 || integer.unsigned_abs() <= DIGITS_15).then_some(integer)
 }
 
 /// The value of `integer` on the grid of `decimals` decimals: `integer / 10^decimals`, rounded once.
@@ -180,6 +188,16 @@ mod tests {
         assert_eq!(ordered(0.0), 0);
     }
 
+    #[test]
+    fn a_finer_grid_has_ten_times_the_integer_or_none() {
+        for value in [-331_385.039_087_519_2, 873_810.730_316_539, 0.1, 123_456_789.012_345, 5e14, 4e15] {
+            let on: Vec<_> = (0..=DECIMALS_MAX).filter_map(|k| Some((k, to_decimal(value, k)?))).collect();
+            for pair in on.windows(2) {
+                assert_eq!((pair[1].0, pair[1].1), (pair[0].0 + 1, pair[0].1 * 10), "{value}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn grid_integers_come_back(integer in -(1_i64 << 49)..1 << 49, decimals in 0..=DECIMALS_MAX) {
@@ -210,7 +228,7 @@ mod tests {
             }
             let mut integers = vec![0; values.len()];
             let all = super::all_to_power(&values, power, &mut integers);
-            let one_by_one: Vec<_> = values.iter().map(|&value| to_decimal(value, decimals)).collect();
+            let one_by_one: Vec<_> = values.iter().map(|&value| super::to_power(value, power)).collect();
             let small = |integer: &Option<i64>| integer.is_some_and(|integer| integer.abs() < 1 << 51);
             if all {
                 prop_assert_eq!(integers.into_iter().map(Some).collect::<Vec<_>>(), one_by_one);

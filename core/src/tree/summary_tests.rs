@@ -350,6 +350,18 @@ fn a_gauge_loses_its_resets_in_a_node_and_a_counter_keeps_them() {
 }
 
 #[test]
+fn numbers_of_more_than_15_digits_do_not_make_sums_depend_on_the_tree() {
+    let points: Points = [-331_385.039_087_519_2, 873_810.730_316_539, -331_385.039_087_519_2]
+        .into_iter()
+        .enumerate()
+        .map(|(at, x)| (at as i64, Owned::Float(x)))
+        .collect();
+    for seed in 0..8 {
+        everything(&points, seed);
+    }
+}
+
+#[test]
 fn the_documented_table() {
     let rows = [(1_000, 1.5), (2_000, 2.5), (3_000, 2.0)];
     let points: Points = rows.iter().map(|(at, x)| (*at, Owned::Float(*x))).collect();

@@ -128,7 +128,11 @@ impl Sums {
         let (sum_a, squares_a, fallen_a) = self.rescaled(decimals)?;
         let (sum_b, squares_b, fallen_b) = next.rescaled(decimals)?;
         let seam = match before {
-            Some(number) => i128::from(on_grid(number, decimals)?),
+            // It is a number of this side, so it lies on this side's grid.
+            Some(number) => {
+                let factor = power_of_ten(decimals.checked_sub(*a)?);
+                i128::from(on_grid(number, *a)?).checked_mul(i128::from(factor))?
+            }
             None => 0,
         };
         Some(Self::Exact {
