@@ -8,7 +8,8 @@ export CARGO_TERM_COLOR=${CARGO_TERM_COLOR:-auto} CARGO_INCREMENTAL=${CARGO_INCR
 step_setup() { bash scripts/setup.sh test; }
 step_format() { cargo fmt --all --check; }
 step_lint() { cargo clippy --locked --workspace --all-targets -- -D warnings; }
-step_lint_demo() { cargo clippy --locked -p siltstone-tests --features demo --all-targets -- -D warnings; }
+# What `make demo` and `make bench` build beside the rest.
+step_lint_extras() { cargo clippy --locked -p siltstone-tests --features demo,figures --all-targets -- -D warnings; }
 step_docs() { RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --document-private-items; }
 # The engine without a heap on a microcontroller, and with one in a browser.
 step_firmware() { cargo build --locked -p siltstone-core --no-default-features --target thumbv7em-none-eabihf; }
@@ -34,7 +35,7 @@ step_demo() {
 }
 
 steps=("$@")
-[ $# -gt 0 ] || steps=(setup format lint docs firmware browser_core dashboard dashboard_checks binaries tests lint_demo demo)
+[ $# -gt 0 ] || steps=(setup format lint docs firmware browser_core dashboard dashboard_checks binaries tests lint_extras demo)
 started=$SECONDS
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || { echo "test: there is no step '$step'" >&2; exit 2; }
