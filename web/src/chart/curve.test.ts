@@ -68,6 +68,15 @@ describe("buckets", () => {
     expect([...made.stretches]).toEqual([0]);
   });
 
+  test("one empty bucket is no silence, two are", () => {
+    const counts = [9, 9, 0, 9, 9, 0, 0, 9];
+    const from = counts.map((_, i) => i * 60);
+    const values = counts.map((c) => (c > 0 ? 1 : null));
+    const columns = { count: counts, mean: values, min: values, max: values };
+    const until = from.map((b) => b + 60);
+    expect([...bucketCurve(table(from, until, columns), "s").stretches]).toEqual([0, 4]);
+  });
+
   test("the picture holds the extremes, not only the means", () => {
     expect(extent([curve])).toEqual({ low: 0, high: 14 });
     expect(extent([])).toBeNull();

@@ -45,6 +45,8 @@ export type Figure = number | string | null;
 
 /** Silences longer than this many usual distances break the line. */
 export const GAP_RATIO = 4;
+/** One empty bucket is a pixel of a sparse series, not yet a silence. */
+const BUCKET_GAP_RATIO = 1.5;
 
 const EMPTY = new Float64Array(0);
 
@@ -98,8 +100,7 @@ export function usualDistance(at: Float64Array): number {
   if (at.length < 2) return 0;
   const distances = new Float64Array(at.length - 1);
   for (let i = 0; i < distances.length; i++) distances[i] = (at[i + 1] ?? 0) - (at[i] ?? 0);
-  distances.sort();
-  return distances[distances.length >> 1] ?? 0;
+  return middle(distances);
 }
 
 /** Readings as they are. */
@@ -152,10 +153,16 @@ export function bucketCurve(table: Table, name: string): Curve {
   };
 }
 
-/** How long nothing may come between two filled buckets: several usual distances of readings. */
+/** How long nothing may come between two filled buckets: several usual distances, and more than one bucket. */
 function silenceOfBuckets(begin: Float64Array, end: Float64Array, count: Float64Array): number {
-  const perReading = begin.map((b, i) => ((end[i] ?? b) - b) / Math.max(1, count[i] ?? 1)).sort();
-  return (perReading[perReading.length >> 1] ?? 0) * GAP_RATIO;
+  const widths = begin.map((b, i) => (end[i] ?? b) - b);
+  const distances = widths.map((width, i) => width / Math.max(1, count[i] ?? 1));
+  return Math.max(middle(distances) * GAP_RATIO, middle(widths) * BUCKET_GAP_RATIO);
+}
+
+function middle(values: Float64Array): number {
+  const sorted = values.toSorted();
+  return sorted[sorted.length >> 1] ?? 0;
 }
 
 function stretchesOf(rows: number, breaks: (row: number) => boolean): Uint32Array {

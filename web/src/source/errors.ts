@@ -170,7 +170,7 @@ export const failures = {
   unsealed: (name: string) =>
     new SourceError(
       "unsealed",
-      `${name} was never sealed, so it can't be read by its address: seal it ("siltstone seal"), or download it and drop it here.`,
+      `${name} has no end: it was never sealed, or the copy broke off. Seal it ("siltstone seal"), or download it and drop it here.`,
     ),
   damaged: (name: string, what: string) => new SourceError("bad-block", `${name} is damaged: ${what}.`),
 };
