@@ -19,6 +19,10 @@ use crate::files::{FileError, FileMedium, LockError, StoreLock};
 /// Bytes of a block, as configurations count.
 const BLOCK_BYTES: u64 = 4096;
 
+/// Messages that may be stored while their acknowledgements are on their way or lost with their
+/// connection: all of the queue between broker and store, and what the library has in hand.
+const UNACKNOWLEDGED_MAX: usize = 4096 + 512;
+
 /// Why a store is not open.
 #[derive(Debug)]
 pub enum EngineError {
@@ -98,7 +102,8 @@ impl Engine {
         let lock = StoreLock::take(&config.dir)?;
         let medium = FileMedium::open(&config.dir)?;
         let config = store_config(config);
-        let (store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
+        let (mut store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
+        store.expect_unacknowledged(UNACKNOWLEDGED_MAX);
         let engine =
             Self { store: Mutex::new(store), medium, kept: Mutex::new(Kept::default()), config, _lock: lock };
         Ok((engine, recovery))
@@ -123,7 +128,8 @@ impl Engine {
     /// As [`Self::open`]; the store stays failed then.
     pub fn reopen(&self) -> Result<Recovery, EngineError> {
         let mut store = self.store();
-        let (fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
+        let (mut fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
+        fresh.expect_unacknowledged(UNACKNOWLEDGED_MAX);
         *store = fresh;
         Ok(recovery)
     }

@@ -26,6 +26,36 @@ pub(super) fn identity(ack: Option<AckToken>, topic: &Bytes, payload: &Bytes) ->
     ack.map(|token| Identity { session: token.session, packet: token.packet_id, hash: hash(topic, payload) })
 }
 
+/// The packet ids that one connection has brought.
+///
+/// A message is sent again only after a reconnect, and before anything new with its packet id. So an id
+/// that this connection has brought before is a new message, however much it resembles an old one;
+/// brokers that take the lowest free id, and sensors that say the same all day, make that common.
+#[derive(Debug)]
+pub(super) struct SeenPackets {
+    epoch: u64,
+    bits: Vec<u64>,
+}
+
+impl SeenPackets {
+    pub(super) fn new() -> Self {
+        Self { epoch: 0, bits: vec![0; 1024] }
+    }
+
+    /// Whether the connection brings this packet id for the first time.
+    pub(super) fn is_first(&mut self, token: AckToken) -> bool {
+        if token.epoch != self.epoch {
+            self.epoch = token.epoch;
+            self.bits.fill(0);
+        }
+        let (word, bit) = (usize::from(token.packet_id / 64), 1_u64 << (token.packet_id % 64));
+        let Some(word) = self.bits.get_mut(word) else { return false };
+        let is_first = *word & bit == 0;
+        *word |= bit;
+        is_first
+    }
+}
+
 /// FNV-1a, 64 bits: it is written down, so it must be the same for ever, and no one gains by a
 /// collision, since packet id and session must be the same as well.
 fn hash(topic: &[u8], payload: &[u8]) -> u64 {
@@ -45,7 +75,19 @@ pub(super) fn reading(series: SeriesId, sample: &Sample) -> Reading<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::hash;
+    use super::{SeenPackets, hash};
+    use crate::mqtt::AckToken;
+
+    #[test]
+    fn packet_ids_are_new_to_each_connection_once() {
+        let mut seen = SeenPackets::new();
+        let token = |epoch, packet_id| AckToken { epoch, session: 1, packet_id };
+        for packet_id in [1, 64, u16::MAX] {
+            assert!(seen.is_first(token(1, packet_id)));
+            assert!(!seen.is_first(token(1, packet_id)));
+        }
+        assert!(seen.is_first(token(2, 64)));
+    }
 
     #[test]
     fn hashes_are_those_of_fnv_1a() {

@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
-use super::pending::{self, Pending};
+use super::pending::{self, Pending, SeenPackets};
 use super::status::{IngestStatus, Mode};
 use crate::decode::{Decoder, Message, SeriesHandle};
 use crate::engine::{Engine, StoreCatalog};
@@ -53,6 +53,7 @@ pub struct Pipeline {
     /// The store's number of each series of the decoder, as far as it has one.
     ids: Vec<Option<SeriesId>>,
     pending: Vec<Pending>,
+    seen: SeenPackets,
     /// When the first pending message must be committed.
     due: Option<Instant>,
 }
@@ -78,6 +79,7 @@ impl Pipeline {
             phase: options.phase,
             ids: Vec::new(),
             pending: Vec::new(),
+            seen: SeenPackets::new(),
             due: None,
         }
     }
@@ -137,9 +139,11 @@ impl Pipeline {
     /// Decodes one message and appends what it gave.
     fn take(&mut self, message: &Received, runtime: &Handle) {
         let identity = pending::identity(message.ack, &message.topic, &message.payload);
+        let can_be_repeated = message.ack.is_some_and(|token| self.seen.is_first(token));
         let mut samples = Vec::new();
         let store = self.engine.store();
-        let is_stored = identity.as_ref().is_some_and(|identity| store.is_stored(identity));
+        let is_stored =
+            can_be_repeated && identity.as_ref().is_some_and(|identity| store.is_stored(identity));
         match std::str::from_utf8(&message.topic) {
             _ if is_stored => _ = self.status.repeated.fetch_add(1, Ordering::Relaxed),
             Ok(topic) => {

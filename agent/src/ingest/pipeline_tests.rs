@@ -69,16 +69,25 @@ impl Bench {
     }
 
     async fn send(&self, topic: &'static [u8], payload: &str, packet_id: u16) {
-        let ack = AckToken { epoch: 1, session: 1, packet_id };
+        self.send_by(1, topic, payload, packet_id).await;
+    }
+
+    /// A message by the connection `epoch`.
+    async fn send_by(&self, epoch: u64, topic: &'static [u8], payload: &str, packet_id: u16) {
+        let ack = AckToken { epoch, session: 1, packet_id };
         let payload = Bytes::from(payload.to_owned());
         let message = Received::new(Bytes::from_static(topic), payload, false, Some(ack), ARRIVAL_NS);
         self.way.offer(message, Duration::from_secs(5)).await;
     }
 
     async fn acknowledged(&self, count: usize) -> Vec<u16> {
+        self.acknowledged_by(1, count).await
+    }
+
+    async fn acknowledged_by(&self, epoch: u64, count: usize) -> Vec<u16> {
         let mut ids = Vec::new();
         while ids.len() < count {
-            match self.acks.pop(1) {
+            match self.acks.pop(epoch) {
                 Some(id) => ids.push(id),
                 None => {
                     timeout(Duration::from_secs(20), self.acks.filled()).await.expect("an acknowledgement")
@@ -141,12 +150,32 @@ async fn a_message_that_comes_again_is_stored_once() {
     let bench = Bench::start(1, Duration::from_millis(50));
     bench.send(b"t/x", "5", 1).await;
     assert_eq!(bench.acknowledged(1).await, [1]);
-    bench.send(b"t/x", "5", 1).await;
-    assert_eq!(bench.acknowledged(1).await, [1], "it is acknowledged again");
-    bench.send(b"t/x", "6", 1).await;
-    assert_eq!(bench.acknowledged(1).await, [1]);
-    assert_eq!(bench.stored("x"), [Cell::Float(5.0), Cell::Float(6.0)]);
+    // The connection is lost, and the acknowledgement with it.
+    bench.acks.begin(2);
+    bench.send_by(2, b"t/x", "5", 1).await;
+    assert_eq!(bench.acknowledged_by(2, 1).await, [1], "it is acknowledged again");
+    assert_eq!(bench.stored("x"), [Cell::Float(5.0)]);
+    // The same packet id once more on one connection is a new message, though it says the same.
+    bench.send_by(2, b"t/x", "5", 1).await;
+    assert_eq!(bench.acknowledged_by(2, 1).await, [1]);
+    assert_eq!(bench.stored("x"), [Cell::Float(5.0), Cell::Float(5.0)]);
     assert_eq!(bench.status.to_json()["repeated"], 1);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_queue_that_comes_again_is_stored_once() {
+    let bench = Bench::start(16, Duration::from_millis(20));
+    for packet_id in 1..=4000 {
+        bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+    }
+    bench.acknowledged(4000).await;
+    bench.acks.begin(2);
+    for packet_id in 1..=4000 {
+        bench.send_by(2, b"t/x", &packet_id.to_string(), packet_id).await;
+    }
+    bench.acknowledged_by(2, 4000).await;
+    assert_eq!(bench.stored("x").len(), 4000);
     bench.end().await;
 }
 

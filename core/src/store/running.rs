@@ -114,6 +114,12 @@ impl<M: Medium> Store<M> {
         self.window.holds(identity)
     }
 
+    /// Up to `count` messages may be stored and not acknowledged, for whatever reason: so many can come
+    /// again, and twice as many are remembered.
+    pub fn expect_unacknowledged(&mut self, count: usize) {
+        self.window.widen(count);
+    }
+
     /// Late points that are in no segment yet.
     pub fn late_points(&self) -> usize {
         self.late.count()
