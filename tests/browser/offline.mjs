@@ -3,7 +3,7 @@
 // Task (first argument, JSON): { page: address of the static page, files: [paths], urls: [addresses of
 //   the same files], series: [canonical names], screenshots: folder }
 // Answer (last line, JSON): { drop, picker, url: { shown: [{name, last, min, mean, max, readings}],
-//   cost: text }, requests: [fetched while offline], strangers: [fetched from other hosts], console: [...] }
+//   cost: text }, requests: [wanted and not there while offline], strangers: [fetched from other hosts], console: [...] }
 
 import { join } from "node:path";
 import { drop, freshPage, launch, legend, pick, typeAddresses, waitForLegend } from "./static_page.mjs";
@@ -48,11 +48,9 @@ async function view(name, open) {
   }
 }
 
-/** No network from here on; what the page asks for all the same is noted. */
+/** No network from here on; what the page wants of it all the same, and does not have, is noted. */
 async function goOffline(page) {
   await page.waitForLoadState("networkidle");
   await page.context().setOffline(true);
-  page.on("request", (request) => {
-    if (isWeb(request.url())) answer.requests.push(request.url());
-  });
+  page.on("requestfailed", (request) => answer.requests.push(request.url()));
 }

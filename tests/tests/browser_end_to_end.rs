@@ -45,7 +45,7 @@ fn the_static_page_shows_what_the_command_line_says() {
         let cost = answer[way]["cost"].as_str().unwrap();
         assert!(cost.contains("block") && cost.contains(" of "), "{way}: {cost}");
     }
-    assert_eq!(answer["requests"], json!([]), "fetched while offline");
+    assert_eq!(answer["requests"], json!([]), "wanted from the network while offline");
     assert_eq!(answer["strangers"], json!([]), "fetched from another host");
     assert_eq!(answer["console"], json!([]), "the browser complains");
 
@@ -91,22 +91,17 @@ fn carried_away(scratch: &Scratch) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Four series over two months, so that several segments are opened together; one with gaps and NaN.
+/// Four series over three calendar months, so that several segments are opened together.
 fn publish(publisher: &mut Publisher) -> u64 {
     let begin_ms = 1_756_000_000_000i64;
     let mut total = 0;
-    let mut walk = 2_000i64;
     for at in 0..6_000i64 {
-        walk += [-3, 1, 2, -1, 4, -2, 0][(at * at % 7) as usize];
         let time = begin_ms + at * 600_000;
+        let temperature = 20.0 + 6.0 * (at as f64 / 23.0).sin() + (at * at * 31 % 97) as f64 / 60.0;
         let humidity = 40.0 + (at % 97) as f64 / 4.0;
         publisher.publish(
             "house/attic",
-            format!(
-                "{{\"ts\":{time},\"temperature\":{}.{:02},\"humidity\":{humidity}}}",
-                walk / 100,
-                walk % 100
-            ),
+            format!("{{\"ts\":{time},\"temperature\":{temperature:.2},\"humidity\":{humidity}}}"),
         );
         publisher.publish("house/cellar", format!("{{\"ts\":{time},\"temperature\":{}}}", 8 + at % 5));
         total += 3;
