@@ -39,15 +39,19 @@ const strange = (what: string): SourceError =>
 
 /** The agent of this page's own origin, or another one. */
 export class AgentSource implements Source {
-  readonly info: SourceInfo;
+  #info: SourceInfo;
   readonly #base: URL;
   /** The agent's clock minus this computer's, milliseconds. */
   #clockAheadMs: number;
 
   private constructor(base: URL, info: SourceInfo, clockAheadMs: number) {
     this.#base = base;
-    this.info = info;
+    this.#info = info;
     this.#clockAheadMs = clockAheadMs;
+  }
+
+  get info(): SourceInfo {
+    return this.#info;
   }
 
   /** Connects to the agent at `base`; `null` when what answers there is no agent. */
@@ -98,7 +102,12 @@ export class AgentSource implements Source {
     return tableOf(json);
   }
 
-  async newest(): Promise<Nanos> {
+  /** The agent's clock; what it holds by now is asked along. */
+  async newest(signal: AbortSignal): Promise<Nanos> {
+    const { json, clockAheadMs } = await request(new URL("api/series?limit=0", this.#base), {}, signal);
+    this.#clockAheadMs = clockAheadMs;
+    const range = rangeOf(json) ?? this.#info.range;
+    this.#info = { ...this.#info, range, seriesCount: count(field(json, "total")) };
     return nanosFromMs(Date.now() + this.#clockAheadMs);
   }
 }

@@ -96,7 +96,7 @@ export interface Source {
   /** Series whose name contains every word of `search`, at most `limit` of them. */
   series(search: string, limit: number, signal: AbortSignal): Promise<SeriesPage>;
   query(question: Question, signal: AbortSignal): Promise<Table>;
-  /** The newest instant to count "the last hour" from. */
+  /** The newest instant to count "the last hour" from; `info` is up to date afterwards. */
   newest(signal: AbortSignal): Promise<Nanos>;
 }
 

@@ -35,8 +35,6 @@ export function resolve(choice: RangeChoice, data: TimeRange | null, newest: Nan
     return { begin: newest - span, end: newest };
   }
   if (data === null || data.end <= data.begin) return { begin: newest - 3600n * SECOND, end: newest };
-  // A live source goes on behind what was known when it was opened.
-  if (newest > data.end) return { begin: data.begin, end: newest };
   // A single reading still gets a picture with some width.
   if (data.end - data.begin < SECOND) return { begin: data.begin - SECOND, end: data.end + SECOND };
   return data;

@@ -33,6 +33,8 @@ const LIVE_FRACTION = 1 / 500;
 const LIVE_MS_MIN = 2000;
 const LIVE_MS_MAX = 60_000;
 
+const HOUR_NS = 3_600_000_000_000n;
+
 /** The page. */
 export class App {
   readonly #root: HTMLElement;
@@ -150,8 +152,7 @@ export class App {
     for (const [i, text] of source.info.warnings.entries()) {
       this.#messages.say({ kind: "warning", topic: `warning ${i}`, text });
     }
-    const range =
-      this.#view.range ?? (source.info.live ? { kind: "last", spanSeconds: 3600 } : { kind: "all" });
+    const range = this.#view.range ?? (await firstRange(source));
     this.#view = { ...this.#view, source: choice, range };
     if (this.#board.element.parentElement === null) this.#layOut();
     await this.#list(this.#search);
@@ -288,7 +289,8 @@ export class App {
     }, 150);
     try {
       const choice = this.#view.range ?? { kind: "all" };
-      this.#range = resolve(choice, source.info.range, await source.newest(controller.signal));
+      const newest = await source.newest(controller.signal);
+      this.#range = resolve(choice, source.info.range, newest);
       this.#showToolbar();
       const answers = await this.#askAll(source, controller.signal);
       this.#board.show({ answers, range: this.#range, zone: this.#view.zone });
@@ -373,6 +375,14 @@ export class App {
       if (event.dataTransfer !== null) take(await droppedFiles(event.dataTransfer));
     });
   }
+}
+
+/** The last hour where something came in it, else everything. */
+async function firstRange(source: Source): Promise<RangeChoice> {
+  if (!source.info.live) return { kind: "all" };
+  const newest = await source.newest(new AbortController().signal);
+  const end = source.info.range?.end ?? newest;
+  return newest - end < HOUR_NS ? { kind: "last", spanSeconds: 3600 } : { kind: "all" };
 }
 
 /** A first picture: a few metrics with a few series each, numbers before switches and states. */
