@@ -77,7 +77,9 @@ impl Member {
         let mut blocks = BlockMap::new();
         let mut warnings = Vec::new();
         if source.block_count() == 0 {
-            return Err(fail(SegmentError::Truncated.to_string()));
+            return Err(fail(
+                "not a Siltstone segment, or cut to less than its first block of 4096 bytes".into(),
+            ));
         }
         if source.odd_bytes() > 0 {
             warnings.push(format!("{}: it ends inside a block: it was cut", source.label()));
