@@ -23,8 +23,10 @@ export async function freshPage(browser, complaints) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, timezoneId: "UTC" });
   const page = await context.newPage();
   page.on("console", (message) => {
-    // A page without an agent asks once whether there is one.
-    const asked = message.type() === "error" && message.location().url.includes("/api/");
+    // A page without an agent asks once whether there is one. What is wanted while offline is noted
+    // by its request, with the address.
+    const asked = message.type() === "error"
+      && (message.location().url.includes("/api/") || message.text().includes("ERR_INTERNET_DISCONNECTED"));
     if (["error", "warning"].includes(message.type()) && !asked) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
