@@ -137,7 +137,7 @@ pub(super) fn scan<D: Device>(
 ) -> Scanned {
     let mut scan = Scan::new(header, trusted.is_some()).with_trusted(trusted.unwrap_or(0));
     let mut first = 1;
-    let mut buffer = vec![0; SCAN_BLOCKS as usize * BLOCK_LEN];
+    let mut buffer = vec![0; SCAN_BLOCKS.min(block_count) as usize * BLOCK_LEN];
     while first < block_count {
         let count = SCAN_BLOCKS.min(block_count - first);
         let bytes = &mut buffer[..count as usize * BLOCK_LEN];

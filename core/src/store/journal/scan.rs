@@ -47,7 +47,7 @@ pub(super) fn for_each_block<D: Device>(
     blocks: core::ops::Range<u32>,
     mut each: impl FnMut(u32, Option<&[u8]>),
 ) {
-    let mut buffer = vec![0; READ_BLOCKS as usize * BLOCK_LEN];
+    let mut buffer = vec![0; READ_BLOCKS.min(blocks.len() as u32) as usize * BLOCK_LEN];
     let mut first = blocks.start;
     while first < blocks.end {
         let count = READ_BLOCKS.min(blocks.end - first);

@@ -61,7 +61,8 @@ pub(super) fn torn(old: &Block, new: &Block, sectors: &[Sector; SECTORS], random
 ///
 /// All `2^count` subsets where `count <= all_max`, else none, all, each missing one, each alone, and
 /// `samples` random ones. After them, with everything before applied: the last operation torn at
-/// each sector from either side, and `samples / 4 + 1` times all operations torn at random.
+/// each sector (at three of them with at most 4 samples) from either side, and `samples / 4 + 1` times
+/// all operations torn at random.
 pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) -> Vec<Vec<Fate>> {
     let mut list = Vec::new();
     let pick = |applied: bool| if applied { Fate::Applied } else { Fate::Lost };
@@ -84,7 +85,7 @@ pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) 
     if count == 0 {
         return list;
     }
-    for cut in 1..SECTORS {
+    for cut in (1..SECTORS).step_by(if samples > 4 { 1 } else { 3 }) {
         let front = core::array::from_fn(|at| if at < cut { Sector::New } else { Sector::Old });
         let back = core::array::from_fn(|at| if at < cut { Sector::Old } else { Sector::New });
         for sectors in [front, back] {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::workload::label;
 use crate::block::{BLOCK_LEN, Block, SegmentId, open};
 use crate::codec::{self, Chunk};
 use crate::point::Value;
@@ -46,7 +47,7 @@ impl Place<'_> {
         let mut chunk = Chunk::default();
         codec::decode(bytes, entry.rows, entry.begin, &mut chunk).expect("rows");
         for point in chunk.points() {
-            let key = (name.to_string(), point.timestamp.0);
+            let key = (label(name).to_string(), point.timestamp.0);
             // A chunk of integers also holds numbers that floats could: one number, one value.
             let value = match point.value {
                 Value::Integer(integer) => Value::from_integer(integer),

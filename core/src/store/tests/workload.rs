@@ -1,6 +1,8 @@
 //! What a gateway does to a store, from a seed: messages in order, late, repeated, stray and large; commits,
 //! checkpoints and seals. The oracle is told everything.
 
+use std::sync::OnceLock;
+
 use crate::block::DeviceId;
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use crate::series::SeriesName;
@@ -10,7 +12,11 @@ use crate::store::{Identity, PartitionSpan, Reading, Recovery, Store, StoreConfi
 pub(super) const DEVICE: DeviceId = *b"sixteen bytes id";
 /// Length of the partitions of these tests.
 pub(super) const HOUR_NS: i64 = 3_600_000_000_000;
-const STATES: [&str; 3] = ["open", "closed", "ajar"];
+/// States; the long ones make messages of several records.
+const STATES: [&str; 3] = ["open", "closed", LONG];
+const LONG: &str = "a text as long as the state of a machine that tells its whole life in one word may be, \
+    which is two hundred and fifty-five bytes and no more, because a longer one is a document and not a \
+    state, and documents are kept elsewhere by those who need them.";
 
 pub(super) type SimStore = Store<SimMedium>;
 
@@ -40,10 +46,23 @@ pub(super) fn medium_error(error: StoreError<SimError>) -> SimError {
     }
 }
 
-pub(super) fn name(series: u64) -> SeriesName {
-    // Some are so long that their definitions fill records, so that one flush covers several.
-    let filler = "x".repeat(if series > 2 { 1_900 } else { 0 });
-    SeriesName::parse(&format!("m{}{{device=\"d{series}{filler}\"}}", series % 3)).expect("a name")
+/// The six series of the workloads.
+pub(super) fn name(series: u64) -> &'static SeriesName {
+    static NAMES: OnceLock<Vec<SeriesName>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| {
+        let name = |series: u64| {
+            // Some are so long that their definitions fill records, so that one flush covers several.
+            let filler = "x".repeat(if series > 2 { 1_900 } else { 0 });
+            SeriesName::parse(&format!("m{}{{device=\"d{series}{filler}\"}}", series % 3)).expect("a name")
+        };
+        (0..6).map(name).collect()
+    });
+    &names[series as usize]
+}
+
+/// A short name for a series, for tests to compare.
+pub(super) fn label(name: &str) -> &str {
+    name.split('x').next().unwrap_or_default()
 }
 
 /// One thing that is done to a store.
@@ -94,7 +113,7 @@ fn value(random: &mut Random, series: u64) -> Owned {
         (1, 1) => Owned::Integer(i64::MAX - random.below(100) as i64),
         (1, _) => Owned::Float(random.next_u64() as f64 / 3.0),
         (2, _) => Owned::Boolean(random.one_in(2)),
-        _ => Owned::State(random.below(3) as usize),
+        _ => Owned::State((random.below(8) as usize).min(2)),
     }
 }
 
@@ -104,9 +123,9 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
     let mut steps = Vec::new();
     for n in 0..count {
         let step = match random.below(40) {
-            0..=6 => Step::Commit,
-            7 => Step::Checkpoint,
-            8 => Step::Seal,
+            0..=4 => Step::Commit,
+            5 => Step::Checkpoint,
+            6 => Step::Seal,
             kind => {
                 now += match random.below(30) {
                     0 => HOUR_NS,
@@ -114,7 +133,11 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
                     2 => 5 * HOUR_NS,
                     _ => 1_000_000_000,
                 };
-                let len = if kind == 9 { 80 } else { 1 + random.below(5) };
+                let len = match kind {
+                    7 => 150,
+                    8..=12 => 40,
+                    _ => 1 + random.below(5),
+                };
                 let hash = random.next_u64();
                 let points = (0..len).map(|_| {
                     let series = random.below(6);
@@ -150,8 +173,8 @@ pub(super) fn send(
     let mut readings = Vec::new();
     for (series, at, value) in points {
         let name = name(*series);
-        oracle.write(name.as_str(), *at, value.value());
-        let series = store.series(&name, kind(*series), "W").map_err(medium_error)?;
+        oracle.write(label(name.as_str()), *at, value.value());
+        let series = store.series(name, kind(*series), "W").map_err(medium_error)?;
         readings.push(Reading { series, point: Point { timestamp: Timestamp(*at), value: value.value() } });
     }
     store.append(&readings, identity).map_err(medium_error)
