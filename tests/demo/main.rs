@@ -75,6 +75,7 @@ fn run(options: &Options) -> Result<(), String> {
     println!("broker     mqtt://127.0.0.1:{broker_port}  ({} simulated devices)", sensors.device_count());
     println!("data       {}", options.data.display());
     println!("dashboard  http://127.0.0.1:{http_port}/");
+    println!("           http://127.0.0.1:{http_port}/{}  (what moves most)", moving());
     println!("Ctrl-C ends it and seals the files.");
 
     while stopped.recv_timeout(Duration::from_millis(200)).is_err() {
@@ -88,6 +89,26 @@ fn run(options: &Options) -> Result<(), String> {
         return Err(format!("{published} messages were published, but there is no block file"));
     }
     Ok(())
+}
+
+/// The part of the dashboard's address that chooses the liveliest series and the last five minutes.
+fn moving() -> String {
+    let series = [
+        "apower{device=\"shellyplus1pm-0a1b2c3d4e5f/status/switch:0\"}",
+        "force_kn{device=\"plant/hall 1/press/telemetry\"}",
+        "air_temperature{device=\"greenhouse/sensor\"}",
+    ];
+    let chosen: Vec<String> = series.iter().map(|name| format!("&m={}", percent_encoded(name))).collect();
+    format!("#src=agent&r=last-300{}", chosen.concat())
+}
+
+fn percent_encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+            other => format!("%{other:02X}"),
+        })
+        .collect()
 }
 
 fn default_or_free_port() -> u16 {

@@ -133,7 +133,7 @@ impl Home {
         DEVICES
             .iter()
             .enumerate()
-            .filter(|(at, (interval, _))| (turn + *at as u64).is_multiple_of(*interval))
+            .filter(|(at, (interval, _))| turn == 0 || (turn + *at as u64).is_multiple_of(*interval))
             .map(|(_, (_, speak))| speak(self, &moment, publisher))
             .sum()
     }
