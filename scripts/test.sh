@@ -23,9 +23,13 @@ step_dashboard_checks() {
 }
 # The glue tool has no tests, and scripts/build-web.sh builds it in its own way: not once more here.
 step_binaries() { cargo build --locked --workspace --exclude siltstone-glue --bins; }
-step_tests() { cargo test --locked --workspace --exclude siltstone-glue; }
+step_tests() {
+  step_binaries
+  SILTSTONE_BIN=${CARGO_TARGET_DIR:-target}/debug/siltstone cargo test --locked --workspace --exclude siltstone-glue
+}
 # The demo as a person sees it: started, watched for a while, interrupted.
 step_demo() {
+  step_binaries
   cargo build --locked -p siltstone-tests --features demo --bin demo
   local data status=0 target=${CARGO_TARGET_DIR:-target}
   data=$(mktemp -d)
@@ -36,7 +40,7 @@ step_demo() {
 }
 
 steps=("$@")
-[ $# -gt 0 ] || steps=(setup format lint docs firmware browser_core dashboard dashboard_checks binaries tests lint_extras demo)
+[ $# -gt 0 ] || steps=(setup format lint docs firmware browser_core dashboard dashboard_checks tests lint_extras demo)
 started=$SECONDS
 for step in "${steps[@]}"; do
   declare -F "step_$step" >/dev/null || { echo "test: there is no step '$step'" >&2; exit 2; }
