@@ -179,6 +179,48 @@ fn acknowledged_points_survive_power_cuts_in_long_workloads() {
     campaigns(100..100 + soak(), effort);
 }
 
+/// Plays a script, then one more step during which the power goes at every operation, with every subset of
+/// the unflushed operations.
+fn cut_during(seed: u64, last: &[Step]) -> u64 {
+    let script = steps(&mut Random::new(seed), 30, FROM);
+    let run = |cut: Option<u64>| {
+        let (medium, mut oracle) = (SimMedium::new(), Oracle::new());
+        let (mut store, _) = open(&medium).expect("open");
+        play(&mut store, &mut oracle, &script).expect("play");
+        let before = medium.operations();
+        if let Some(cut) = cut {
+            medium.cut_power_at(before + cut);
+        }
+        let played = play(&mut store, &mut oracle, last);
+        drop(store);
+        (medium, oracle, played.is_ok())
+    };
+    let mut states = 0;
+    for cut in 0.. {
+        let (medium, oracle, is_done) = run(Some(cut));
+        if is_done {
+            break;
+        }
+        let mut random = Random::new(seed ^ cut);
+        for fates in fates(medium.pending(), 6, 8, &mut random) {
+            states += 1;
+            let (mut store, _) = open(&medium.after_crash(&fates, &mut random)).expect("open");
+            if let Err(violation) = oracle.check(list(&read(&mut store))) {
+                panic!("seed {seed}, operation {cut}, {fates:?}: {violation:?}");
+            }
+        }
+    }
+    states
+}
+
+#[test]
+fn the_power_may_go_anywhere_in_a_seal_or_a_checkpoint() {
+    for seed in 11..11 + soak() {
+        assert!(cut_during(seed, &[Step::Seal]) > 100);
+        assert!(cut_during(seed, &[Step::Checkpoint]) > 100);
+    }
+}
+
 #[test]
 fn without_flush_the_same_suite_fails() {
     let failed = std::panic::catch_unwind(|| campaign(0, SHORT, true).is_err());
