@@ -21,10 +21,9 @@ step_dashboard_checks() {
   cd web
   npm run --silent check
 }
-# The glue tool has no tests, and scripts/build-web.sh builds it in its own way: not once more here.
-step_binaries() { cargo build --locked --workspace --exclude siltstone-glue --bins; }
+# The glue tool has no tests, and scripts/build-web.sh builds it in its own way: not once more here. Cargo
+# builds the agent for its own tests; the end to end tests take that one and build no other.
 step_tests() {
-  step_binaries
   SILTSTONE_BIN=${CARGO_TARGET_DIR:-target}/debug/siltstone cargo test --locked --workspace --exclude siltstone-glue
 }
 # The demo as a person sees it: started, watched for a while, interrupted.
