@@ -5,7 +5,7 @@
 //! `SILTSTONE_SOAK=n` plays n times as many seeds. A failure prints what to replay.
 
 use super::reader::{list, read};
-use super::workload::{SimStore, Step, label, medium_error, name, open, play, steps};
+use super::workload::{Owned, SimStore, Step, label, medium_error, name, open, play, send, steps};
 use crate::store::sim::{Fate, Oracle, Random, SimMedium, Violation, fates};
 
 /// When the workloads take place.
@@ -218,6 +218,33 @@ fn the_power_may_go_anywhere_in_a_seal_or_a_checkpoint() {
     for seed in 11..11 + soak() {
         assert!(cut_during(seed, &[Step::Seal]) > 100);
         assert!(cut_during(seed, &[Step::Checkpoint]) > 100);
+    }
+}
+
+#[test]
+fn an_interrupted_checkpoint_writes_late_points_once() {
+    for cut in 0.. {
+        let medium = SimMedium::new();
+        let (mut store, _) = open(&medium).expect("open");
+        let oracle = &mut Oracle::new();
+        for n in 0..40 {
+            // Every other point lies before the head.
+            let at = FROM + if n % 2 == 0 { 1_000 } else { 0 } + n;
+            send(&mut store, oracle, None, &[(0, at, Owned::Float(n as f64))]).expect("append");
+        }
+        store.commit().map_err(medium_error).expect("commit");
+        oracle.acknowledge();
+        medium.cut_power_at(medium.operations() + cut);
+        let is_done = store.checkpoint().is_ok();
+        drop(store);
+        let all = vec![Fate::Applied; medium.pending()];
+        let (mut store, _) = open(&medium.after_crash(&all, &mut Random::new(cut))).expect("open");
+        assert_eq!(oracle.check(list(&read(&mut store))), Ok(()), "operation {cut}");
+        let late = store.segments().iter().filter(|file| !file.is_in_order()).count();
+        assert_eq!(late, 1, "operation {cut}");
+        if is_done {
+            break;
+        }
     }
 }
 
