@@ -37,6 +37,8 @@ fn every_reading_of_a_home_is_stored_once_through_kill_and_restart() {
     for (at, row) in home.rows.iter().enumerate() {
         if at == third || at == two_thirds {
             // In the middle of it: messages are under way, received, journalled and acknowledged.
+            let stored = stored_count(&agent.http());
+            assert!(stored > 0, "it is killed before it stored anything");
             agent.kill();
             agent.start();
         }
@@ -63,6 +65,40 @@ fn every_reading_of_a_home_is_stored_once_through_kill_and_restart() {
     assert_eq!(verified.code, Some(0), "{}{}", verified.stdout, verified.stderr);
     agent.start();
     same(&stored(&agent.http()), &expected);
+}
+
+#[test]
+fn readings_without_a_time_of_their_own_are_not_doubled_by_redelivery() {
+    // They are stamped on arrival, so that a message that comes again has another time: only its
+    // packet id and its bytes tell that it is the same.
+    const MESSAGES: usize = 6_000;
+    let scratch = Scratch::new("redelivery");
+    let broker = Mosquitto::start(&scratch);
+    let mut agent = Agent::configure(&scratch, &broker.url(), "");
+    agent.start();
+    wait_subscribed(&agent);
+    let mut publisher = Publisher::connect(broker.port, "redelivery");
+    for at in 0..MESSAGES {
+        if at % 1_500 == 1_000 {
+            // Not at once: so that there are readings stored, readings acknowledged and neither.
+            std::thread::sleep(Duration::from_millis(150));
+            agent.kill();
+            agent.start();
+        }
+        publisher.publish(&format!("line/{}/count", at % 8), format!("{{\"n\":{at}}}"));
+    }
+    publisher.flush();
+    wait::for_true("every message is stored", DRAIN_TIMEOUT, || {
+        stored_count(&agent.http()) >= MESSAGES as u64
+    });
+    // What came twice would come within this time.
+    std::thread::sleep(Duration::from_secs(1));
+    let mut times = vec![0; MESSAGES];
+    for row in agent.http().query_all(&question("n")) {
+        times[number(&row[2]) as usize] += 1;
+    }
+    let wrong: Vec<_> = times.iter().enumerate().filter(|(_, times)| **times != 1).take(10).collect();
+    assert!(wrong.is_empty(), "stored not once (message, times): {wrong:?}, and perhaps more");
 }
 
 #[test]
