@@ -1,7 +1,15 @@
 // Where the page starts.
 
 import "uplot/dist/uPlot.min.css";
-import "./style.css";
+import "./style/theme.css";
+import "./style/elements.css";
+import "./style/toolbar.css";
+import "./style/picker.css";
+import "./style/charts.css";
+import "./style/legend.css";
+import "./style/notes.css";
+import "./style/start.css";
+import "./style/dialog.css";
 import { App } from "./view/app.ts";
 
 const root = document.getElementById("app");
