@@ -8,6 +8,8 @@ import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 
 const SECOND = 1_000_000_000n;
+/** How far back the readings go. */
+const HISTORY = 86_400n * SECOND;
 const TYPES: Record<string, string> = {
   ".html": "text/html",
   ".js": "text/javascript",
@@ -113,11 +115,17 @@ function aggregate(rows: readonly (readonly [bigint, Cell])[], fns: readonly str
     min: () => (numbers.length > 0 ? Math.min(...numbers) : null),
     max: () => (numbers.length > 0 ? Math.max(...numbers) : null),
     mean: () => (numbers.length > 0 ? numbers.reduce((a, b) => a + b, 0) / numbers.length : null),
+    first: () => values[0] ?? null,
+    first_at: () => instant(rows.find(([, value]) => value !== null)),
     last: () => values.at(-1) ?? null,
+    last_at: () => instant(rows.findLast(([, value]) => value !== null)),
     changes: () => values.filter((value, i) => i > 0 && value !== values[i - 1]).length,
   };
   return fns.map((fn) => by[fn]?.() ?? null);
 }
+
+const instant = (row: readonly [bigint, Cell] | undefined): Cell =>
+  row === undefined ? null : String(row[0]);
 
 function answerQuery(all: readonly MadeSeries[], query: Query): object {
   const series = all.find(({ name }) => name === query.select);
@@ -202,7 +210,8 @@ export class AgentDouble {
     const found = this.#series.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
     const limit = Number(url.searchParams.get("limit") ?? 1000);
     const series = found.slice(0, limit).map(({ name, kind, unit }) => ({ name, kind, unit }));
-    return { series, total: found.length };
+    const end = BigInt(Date.now()) * 1_000_000n;
+    return { series, total: found.length, begin: String(end - HISTORY), end: String(end) };
   }
 }
 

@@ -40,7 +40,7 @@ export interface SeriesPage {
 }
 
 /** A function over the readings of a range or bucket. */
-export type Fn = "count" | "min" | "max" | "mean" | "first" | "last" | "changes";
+export type Fn = "count" | "min" | "max" | "mean" | "first" | "first_at" | "last" | "last_at" | "changes";
 
 /** A question: raw readings without `fns`, one row a series with, one a bucket with `step` too. */
 export interface Question {

@@ -17,7 +17,8 @@ const SECOND: Nanos = 1_000_000_000n;
 export const SPAN_MIN: Nanos = 1000n;
 
 /** The ranges offered as buttons. */
-export const PRESETS: readonly { readonly label: string; readonly spanSeconds: number }[] = [
+export const PRESETS = [
+  { label: "1m", spanSeconds: 60 },
   { label: "5m", spanSeconds: 300 },
   { label: "1h", spanSeconds: 3600 },
   { label: "6h", spanSeconds: 21_600 },
@@ -25,7 +26,7 @@ export const PRESETS: readonly { readonly label: string; readonly spanSeconds: n
   { label: "7d", spanSeconds: 604_800 },
   { label: "30d", spanSeconds: 2_592_000 },
   { label: "1y", spanSeconds: 31_536_000 },
-];
+] as const;
 
 /** The instants meant by `choice`, where the source holds `data` and its newest instant is `newest`. */
 export function resolve(choice: RangeChoice, data: TimeRange | null, newest: Nanos): TimeRange {

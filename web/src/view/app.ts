@@ -6,6 +6,7 @@ import { type Answer, ask } from "../chart/ask.ts";
 import { asSourceError, isCancelled } from "../source/errors.ts";
 import { nameParts } from "../source/names.ts";
 import { NO_COST, type SeriesInfo, type SeriesPage, type Source } from "../source/source.ts";
+import { firstView } from "../state/first.ts";
 import { formatHash, parseHash, type SourceChoice, type ViewState } from "../state/hash.ts";
 import type { TimeRange } from "../time/nanos.ts";
 import { moved, type RangeChoice, resolve, SPAN_MIN, scaled } from "../time/range.ts";
@@ -26,14 +27,10 @@ const LIST_COUNT_MAX = 2000;
 const SHOWN_COUNT_MAX = 60;
 /** Questions under way at once. */
 const ASKED_AT_ONCE = 6;
-const DEFAULT_METRICS = 3;
-const DEFAULT_SERIES_PER_METRIC = 4;
 /** A live view asks again when this part of its width has passed, but within these bounds. */
 const LIVE_FRACTION = 1 / 500;
 const LIVE_MS_MIN = 2000;
 const LIVE_MS_MAX = 60_000;
-
-const HOUR_NS = 3_600_000_000_000n;
 
 /** The page. */
 export class App {
@@ -49,6 +46,12 @@ export class App {
   #source: Source | null = null;
   #shown: SeriesInfo[] = [];
   #page: SeriesPage = { series: [], total: 0 };
+  /** How many series there were when the list was made. */
+  #listedOf = 0;
+  /** The first choice was made from little, and nobody has changed it since. */
+  #early = false;
+  /** The range that follows the newest reading, to come back to. */
+  #followed: RangeChoice = { kind: "last", spanSeconds: 3600 };
   #search = "";
   #range: TimeRange = { begin: 0n, end: 1n };
   #refreshing: AbortController | null = null;
@@ -91,7 +94,7 @@ export class App {
       range: (choice) => this.#choose(choice),
       pause: (paused) => {
         this.#paused = paused;
-        if (!paused && this.#view.range?.kind === "fixed") this.#choose({ kind: "last", spanSeconds: 3600 });
+        if (!paused && this.#view.range?.kind === "fixed") this.#choose(this.#followed);
         else void this.#refresh();
       },
       files,
@@ -152,8 +155,7 @@ export class App {
     for (const [i, text] of source.info.warnings.entries()) {
       this.#messages.say({ kind: "warning", topic: `warning ${i}`, text });
     }
-    const range = this.#view.range ?? (await firstRange(source));
-    this.#view = { ...this.#view, source: choice, range };
+    this.#view = { ...this.#view, source: choice };
     if (this.#board.element.parentElement === null) this.#layOut();
     await this.#list(this.#search);
     await this.#select();
@@ -174,6 +176,7 @@ export class App {
     this.#searching?.abort();
     this.#searching = new AbortController();
     try {
+      this.#listedOf = source.info.seriesCount;
       this.#page = await source.series(search, LIST_COUNT_MAX, this.#searching.signal);
       this.#messages.clear("search");
     } catch (thrown) {
@@ -187,17 +190,27 @@ export class App {
     this.#picker.show(this.#page, new Set(this.#shown.map(({ name }) => name)));
   }
 
-  /** The series the address names, or a first few. */
+  /** What the address names, and a first choice of what it doesn't. */
   async #select(): Promise<void> {
-    const names = this.#view.series;
+    const source = this.#source;
+    if (source === null) return;
     const known = new Map(this.#page.series.map((series) => [series.name, series]));
-    if (names === null) {
-      this.#shown = firstSeries(this.#page.series);
-    } else {
-      this.#shown = await Promise.all(
-        names.slice(0, SHOWN_COUNT_MAX).map(async (name) => known.get(name) ?? (await this.#find(name))),
-      );
-    }
+    const named = this.#view.series?.slice(0, SHOWN_COUNT_MAX) ?? null;
+    const shown =
+      named && (await Promise.all(named.map(async (name) => known.get(name) ?? (await this.#find(name)))));
+    const again = this.#early;
+    if (shown === null || this.#view.range === null || again) {
+      const pool = shown === null ? this.#page : { series: shown, total: shown.length };
+      const first = await firstView(source, pool, new AbortController().signal);
+      // Somebody has chosen meanwhile.
+      if (again && !this.#early) return;
+      const range = again ? first.range : (this.#view.range ?? first.range);
+      this.#early = first.early && shown === null && (again || this.#view.range === null);
+      this.#view = { ...this.#view, range };
+      if (range.kind !== "fixed") this.#followed = range;
+      for (const cost of first.costs) this.#footer.add(cost);
+      this.#shown = shown ?? [...first.series];
+    } else this.#shown = shown;
     this.#showPicker();
   }
 
@@ -218,6 +231,7 @@ export class App {
       without.push(series);
     }
     this.#shown = without;
+    this.#early = false;
     this.#view = { ...this.#view, series: without.map(({ name }) => name) };
     this.#showPicker();
     this.#remember(false);
@@ -226,6 +240,8 @@ export class App {
 
   #choose(choice: RangeChoice): void {
     if (choice.kind === "fixed" && choice.end - choice.begin < SPAN_MIN) return;
+    if (choice.kind !== "fixed") this.#followed = choice;
+    this.#early = false;
     this.#view = { ...this.#view, range: choice };
     this.#remember(true);
     void this.#refresh();
@@ -247,6 +263,8 @@ export class App {
 
   /** The address follows the view; a change of range can be undone with the browser's own back. */
   #remember(undoable: boolean): void {
+    // A reload is to choose again.
+    if (this.#early) return;
     const hash = formatHash({ ...this.#view, series: this.#shown.map(({ name }) => name) });
     if (hash === location.hash) return;
     const depth = Number((history.state as { depth?: number } | null)?.depth ?? 0);
@@ -356,8 +374,19 @@ export class App {
     if (!follows || document.hidden) return;
     this.#liveTimer = window.setTimeout(() => {
       if (this.#dragging || this.#refreshing !== null) this.#schedule(LIVE_MS_MIN);
-      else void this.#refresh();
+      else void this.#follow();
     }, delayMs);
+  }
+
+  /** New series join the list; a first choice that was made from little is made again. */
+  async #follow(): Promise<void> {
+    if (this.#source !== null && this.#source.info.seriesCount !== this.#listedOf)
+      await this.#list(this.#search);
+    if (this.#early) {
+      await this.#select();
+      this.#remember(false);
+    }
+    await this.#refresh();
   }
 
   #bindDrop(take: (files: readonly File[]) => void): void {
@@ -375,25 +404,4 @@ export class App {
       if (event.dataTransfer !== null) take(await droppedFiles(event.dataTransfer));
     });
   }
-}
-
-/** The last hour where something came in it, else everything. */
-async function firstRange(source: Source): Promise<RangeChoice> {
-  if (!source.info.live) return { kind: "all" };
-  const newest = await source.newest(new AbortController().signal);
-  const end = source.info.range?.end ?? newest;
-  return newest - end < HOUR_NS ? { kind: "last", spanSeconds: 3600 } : { kind: "all" };
-}
-
-/** A first picture: a few metrics with a few series each, numbers before switches and states. */
-function firstSeries(series: readonly SeriesInfo[]): SeriesInfo[] {
-  const metrics = new Map<string, SeriesInfo[]>();
-  const rank = ({ kind }: SeriesInfo): number => ["float", "integer", "boolean", "state"].indexOf(kind);
-  for (const one of series.toSorted((a, b) => rank(a) - rank(b))) {
-    const group = metrics.get(one.metric) ?? [];
-    if (group.length === 0 && metrics.size >= DEFAULT_METRICS) continue;
-    if (group.length < DEFAULT_SERIES_PER_METRIC) group.push(one);
-    metrics.set(one.metric, group);
-  }
-  return [...metrics.values()].flat();
 }
