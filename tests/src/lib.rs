@@ -14,18 +14,24 @@
 //! | `dataset` | the sensor data sets as columns and as messages |
 //! | `range_server` | a static web server with Range requests, which counts what it served |
 //! | `browser` | a real Chromium, driven by a script of `tests/browser/` |
+//! | `home` | the home whose readings are replayed, real or generated |
+//! | `stored` | what an agent has stored, compared with what was published |
+//! | `offline` | what the command line says of block files, and what the static page shows |
 //!
 //! Nothing here is used by the product. Everything panics with a sentence on failure: it is test code.
 
 pub mod agent;
 pub mod browser;
 pub mod dataset;
+pub mod home;
 pub mod http;
 pub mod mosquitto;
+pub mod offline;
 pub mod port;
 pub mod process;
 pub mod publisher;
 pub mod range_server;
 pub mod scratch;
+pub mod stored;
 pub mod wait;
 pub mod workspace;
