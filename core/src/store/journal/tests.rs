@@ -13,7 +13,9 @@ use crate::block::{BLOCK_LEN, DeviceId};
 use crate::point::{Point, Value, ValueKind};
 use crate::store::device::{Device, Medium};
 use crate::store::identity::{Identity, Window};
-use crate::store::sim::{Oracle, OwnedValue, Random, SimDevice, SimError, SimMedium, Violation, fates};
+use crate::store::sim::{
+    Control, Oracle, OwnedValue, Random, SimDevice, SimError, SimMedium, Violation, fates,
+};
 
 const DEVICE: DeviceId = *b"sixteen bytes id";
 const CONFIG: JournalConfig = JournalConfig { files: 3, file_blocks: 16 };
@@ -200,7 +202,7 @@ fn campaign(seed: u64, count: usize, samples: usize, break_flush: bool) -> Resul
         let mut random = Random::new(seed ^ cut << 20);
         let medium = SimMedium::new();
         if break_flush {
-            medium.break_flush();
+            medium.control(Control::NoFlush);
         }
         let (mut archive, mut oracle) = (Vec::new(), Oracle::new());
         medium.cut_power_at(cut);

@@ -36,6 +36,8 @@ pub enum Fate {
     Lost,
     /// A write of which each sector went its own way; other operations happened.
     Torn([Sector; SECTORS]),
+    /// A write of which only the length is there: what it added reads as zeros. Other operations happened.
+    SizeOnly,
 }
 
 /// The block that a torn write leaves.
@@ -61,8 +63,8 @@ pub(super) fn torn(old: &Block, new: &Block, sectors: &[Sector; SECTORS], random
 ///
 /// All `2^count` subsets where `count <= all_max`, else none, all, each missing one, each alone, and
 /// `samples` random ones. After them, with everything before applied: the last operation torn at
-/// each sector (at three of them with at most 4 samples) from either side, and `samples / 4 + 1` times
-/// all operations torn at random.
+/// each sector (at three of them with at most 4 samples) from either side; lengths without data, of the
+/// last operation and of all; and `samples / 4 + 1` times all operations torn at random.
 pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) -> Vec<Vec<Fate>> {
     let mut list = Vec::new();
     let pick = |applied: bool| if applied { Fate::Applied } else { Fate::Lost };
@@ -94,6 +96,10 @@ pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) 
             list.push(torn);
         }
     }
+    let mut size_only = vec![Fate::Applied; count];
+    size_only[count - 1] = Fate::SizeOnly;
+    list.push(size_only);
+    list.push(vec![Fate::SizeOnly; count]);
     for _ in 0..=samples / 4 {
         list.push((0..count).map(|_| random_fate(random)).collect());
     }
@@ -101,9 +107,10 @@ pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) 
 }
 
 fn random_fate(random: &mut Random) -> Fate {
-    match random.below(4) {
-        0 => Fate::Lost,
-        1 => Fate::Applied,
+    match random.below(8) {
+        0 | 1 => Fate::Lost,
+        2 | 3 => Fate::Applied,
+        4 => Fate::SizeOnly,
         _ => Fate::Torn(core::array::from_fn(|_| match random.below(6) {
             0 | 1 => Sector::Old,
             2 | 3 => Sector::New,

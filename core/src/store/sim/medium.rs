@@ -1,15 +1,18 @@
-//! The store's traits over a simulated world, and the handle a test steers it with.
+//! The handle with which a test steers a simulated medium: power, faults, damage, and what was counted.
+//!
+//! The store's traits over it are in `device`.
 
+use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use super::crash::Fate;
+use super::fault::{Call, Control, Fault, Rot};
 use super::random::Random;
-use super::world::{FileId, NameChange, Node, World, parent};
-use crate::block::{BLOCK_LEN, Block};
-use crate::store::device::{Device, Entry, EntryKind, Medium};
+use super::world::World;
+use crate::block::BLOCK_LEN;
 
 /// Why a simulated operation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,12 @@ pub enum SimError {
     PastEnd,
     /// No such name, or no such directory above it.
     Missing(String),
+    /// The medium failed in a call of this kind.
+    Io(Call),
+    /// The medium is full.
+    NoRoom,
+    /// Nothing can be changed on the medium.
+    ReadOnly,
 }
 
 impl core::fmt::Display for SimError {
@@ -29,6 +38,9 @@ impl core::fmt::Display for SimError {
             Self::PowerCut => write!(f, "the power is off"),
             Self::PastEnd => write!(f, "read beyond the end"),
             Self::Missing(path) => write!(f, "{path}: no such name"),
+            Self::Io(call) => write!(f, "input/output error ({call:?})"),
+            Self::NoRoom => write!(f, "no space left"),
+            Self::ReadOnly => write!(f, "the medium is read-only"),
         }
     }
 }
@@ -38,7 +50,9 @@ impl core::error::Error for SimError {}
 /// A simulated medium. Clones are handles of the same one.
 #[derive(Clone, Debug, Default)]
 pub struct SimMedium {
-    world: Rc<RefCell<World>>,
+    pub(super) world: Rc<RefCell<World>>,
+    /// The world as each operation so far would leave it if the power went with that operation.
+    pub(super) moments: Rc<RefCell<Option<Vec<World>>>>,
 }
 
 impl SimMedium {
@@ -47,15 +61,59 @@ impl SimMedium {
         Self::default()
     }
 
+    fn of(world: World) -> Self {
+        Self { world: Rc::new(RefCell::new(world)), moments: Rc::default() }
+    }
+
     /// Cuts the power with operation number `at`, counted from 0 over everything that changes the
     /// medium or makes it durable. That operation is left unflushed, and everything after it fails.
     pub fn cut_power_at(&self, at: u64) {
         self.world.borrow_mut().cut_at = Some(at);
     }
 
-    /// From now on flushes of devices say `Ok` and do nothing.
-    pub fn break_flush(&self) {
-        self.world.borrow_mut().is_flush_broken = true;
+    /// Remembers from now on every moment at which the power could go.
+    pub fn remember_moments(&self) {
+        *self.moments.borrow_mut() = Some(Vec::new());
+    }
+
+    /// How many moments there are to choose from.
+    pub fn moments(&self) -> usize {
+        self.moments.borrow().as_ref().map_or(0, Vec::len)
+    }
+
+    /// The medium as it stood when the power went with the operation of moment `at`: what
+    /// [`SimMedium::cut_power_at`] would have left.
+    #[must_use]
+    pub fn moment(&self, at: usize) -> Option<Self> {
+        let moments = self.moments.borrow();
+        let mut world = moments.as_ref()?.get(at)?.clone();
+        world.is_off = true;
+        Some(Self::of(world))
+    }
+
+    /// Adds a fault.
+    pub fn inject(&self, fault: Fault) {
+        self.world.borrow_mut().schedule.faults.push(fault);
+    }
+
+    /// Takes all faults away. What they did stays done.
+    pub fn mend(&self) {
+        self.world.borrow_mut().schedule.faults.clear();
+    }
+
+    /// Makes one of the store's defences void, for this medium and whatever comes of it by a crash.
+    pub fn control(&self, control: Control) {
+        self.world.borrow_mut().schedule.controls.push(control);
+    }
+
+    /// Gives the medium room for so many blocks, each name counted as one; `None` for no end of room.
+    pub fn set_capacity(&self, blocks: Option<u64>) {
+        self.world.borrow_mut().capacity_blocks = blocks;
+    }
+
+    /// Blocks that are taken, each name counted as one.
+    pub fn used_blocks(&self) -> u64 {
+        self.world.borrow().used_blocks()
     }
 
     /// Operations so far.
@@ -63,14 +121,46 @@ impl SimMedium {
         self.world.borrow().operations
     }
 
+    /// Calls of a kind so far, counted as the faults count them.
+    pub fn calls(&self, call: Call) -> u64 {
+        self.world.borrow().schedule.calls(call)
+    }
+
+    /// Blocks read so far.
+    pub fn blocks_read(&self) -> u64 {
+        self.world.borrow().schedule.blocks_read
+    }
+
+    /// Allocations so far: names, extending blocks and extending lengths.
+    pub fn allocations(&self) -> u64 {
+        self.world.borrow().schedule.allocations
+    }
+
     /// Blocks written so far, each time counted.
     pub fn blocks_written(&self) -> u64 {
-        self.world.borrow().writes_blocks
+        self.calls(Call::Write)
     }
 
     /// Flushes of devices so far.
     pub fn flushes(&self) -> u64 {
-        self.world.borrow().flushes
+        self.calls(Call::Flush)
+    }
+
+    /// The simulated time since the beginning, nanoseconds: it goes on with operations only.
+    pub fn clock_ns(&self) -> u64 {
+        self.world.borrow().clock_ns
+    }
+
+    /// Blocks written since the beginning, crashes passed over, by the path under which the device was made (without
+    /// `.part`) and the kind in the block's first byte.
+    pub fn wear(&self) -> BTreeMap<(String, u8), u64> {
+        let world = self.world.borrow();
+        let mut wear = BTreeMap::new();
+        for ((file, kind), blocks) in world.wear.iter() {
+            let path = world.made_as[*file].trim_end_matches(".part");
+            *wear.entry((String::from(path), *kind)).or_default() += blocks;
+        }
+        wear
     }
 
     /// Operations that a crash now would decide about.
@@ -82,192 +172,54 @@ impl SimMedium {
     /// one run can end in many ways. Fates beyond the list are `Lost`.
     #[must_use]
     pub fn after_crash(&self, fates: &[Fate], random: &mut Random) -> Self {
-        Self { world: Rc::new(RefCell::new(self.world.borrow().after_crash(fates, random))) }
+        Self::of(self.world.borrow().after_crash(fates, random))
     }
 
-    /// An independent copy in the same state, power on: what a killed process leaves behind.
+    /// An independent copy in the same state, power on, faults gone: what a killed process leaves behind.
     #[must_use]
     pub fn after_kill(&self) -> Self {
         let mut world = self.world.borrow().clone();
         world.is_off = false;
         world.cut_at = None;
         world.operations = 0;
-        Self { world: Rc::new(RefCell::new(world)) }
+        world.schedule = world.schedule.after_crash();
+        Self::of(world)
     }
 
     /// Changes a byte of a block where it lies: damage at rest. False where there is no such block.
     pub fn flip(&self, path: &str, block: u32, byte: usize, bits: u8) -> bool {
+        let Some(mut bytes) = self.raw(path, block) else { return false };
+        bytes[byte % BLOCK_LEN] ^= bits;
+        self.put(path, block, &bytes)
+    }
+
+    /// Makes a block rotten where it lies. False where there is no such block.
+    pub fn spoil(&self, path: &str, block: u32, rot: Rot, random: &mut Random) -> bool {
         let mut world = self.world.borrow_mut();
-        let Some(Node::File(file)) = world.names.get(path).copied() else { return false };
-        let world = &mut *world;
-        let mut is_there = false;
-        for blocks in [&mut world.live[file], &mut world.durable[file]] {
-            if let Some(data) = blocks.get_mut(block as usize) {
-                let mut changed = **data;
-                changed[byte % BLOCK_LEN] ^= bits;
-                *data = Rc::new(changed);
-                is_there = true;
-            }
-        }
-        is_there
+        world.file(path).is_some_and(|file| world.spoil(file, block, rot, random))
+    }
+
+    /// Puts these bytes in a block's place, as if they had always been there. False where there is no
+    /// such block.
+    pub fn put(&self, path: &str, block: u32, bytes: &[u8; BLOCK_LEN]) -> bool {
+        let mut world = self.world.borrow_mut();
+        world.file(path).is_some_and(|file| world.replace(file, block, Rc::new(*bytes)))
+    }
+
+    /// The bytes of a block, past all faults.
+    pub fn raw(&self, path: &str, block: u32) -> Option<[u8; BLOCK_LEN]> {
+        let world = self.world.borrow();
+        world.live[world.file(path)?].get(block as usize).map(|data| **data)
+    }
+
+    /// What a block held before it was last written, past all faults.
+    pub fn raw_before(&self, path: &str, block: u32) -> Option<[u8; BLOCK_LEN]> {
+        let world = self.world.borrow();
+        world.before[world.file(path)?].get(&block).map(|data| **data)
     }
 
     /// Every device's path and length in blocks, in the order of paths.
     pub fn files(&self) -> Vec<(String, u32)> {
-        let world = self.world.borrow();
-        let length = |node: &Node| match node {
-            Node::File(file) => Some(world.live[*file].len() as u32),
-            Node::Directory => None,
-        };
-        world.names.iter().filter_map(|(path, node)| Some((path.clone(), length(node)?))).collect()
-    }
-
-    /// Runs one operation that changes something; `change` is left undone in a world without power.
-    fn operate(&self, change: impl FnOnce(&mut World)) -> Result<(), SimError> {
-        let mut world = self.world.borrow_mut();
-        if world.is_off {
-            return Err(SimError::PowerCut);
-        }
-        let is_cut = world.tick();
-        change(&mut world);
-        if is_cut { Err(SimError::PowerCut) } else { Ok(()) }
-    }
-
-    /// Runs one operation that makes something durable: with the power cut in it, nothing happens.
-    fn settle(&self, change: impl FnOnce(&mut World)) -> Result<(), SimError> {
-        let mut world = self.world.borrow_mut();
-        if world.tick() {
-            return Err(SimError::PowerCut);
-        }
-        change(&mut world);
-        Ok(())
-    }
-
-    fn file(&self, path: &str) -> Result<Option<FileId>, SimError> {
-        let world = self.world.borrow();
-        if world.is_off {
-            return Err(SimError::PowerCut);
-        }
-        Ok(match world.names.get(path) {
-            Some(Node::File(file)) => Some(*file),
-            _ => None,
-        })
-    }
-
-    fn require_directory(&self, path: &str) -> Result<(), SimError> {
-        let directory = parent(path);
-        if directory.is_empty() || self.world.borrow().names.get(directory) == Some(&Node::Directory) {
-            Ok(())
-        } else {
-            Err(SimError::Missing(directory.to_string()))
-        }
-    }
-}
-
-impl Medium for SimMedium {
-    type Error = SimError;
-    type Device = SimDevice;
-
-    fn create_directory(&mut self, path: &str) -> Result<(), SimError> {
-        self.require_directory(path)?;
-        if self.world.borrow().names.contains_key(path) {
-            return Ok(());
-        }
-        let path = path.to_string();
-        self.operate(|world| world.change_names(NameChange::Link { path, node: Node::Directory }))
-    }
-
-    fn list(&self, directory: &str) -> Result<Vec<Entry>, SimError> {
-        let world = self.world.borrow();
-        if world.is_off {
-            return Err(SimError::PowerCut);
-        }
-        let inside = |path: &str| !path.is_empty() && parent(path) == directory;
-        let entry = |(path, node): (&String, &Node)| Entry {
-            name: path.rsplit('/').next().unwrap_or_default().to_string(),
-            kind: if matches!(node, Node::File(_)) { EntryKind::File } else { EntryKind::Directory },
-        };
-        Ok(world.names.iter().filter(|(path, _)| inside(path)).map(entry).collect())
-    }
-
-    fn create(&mut self, path: &str) -> Result<SimDevice, SimError> {
-        self.require_directory(path)?;
-        let mut created = 0;
-        let path = path.to_string();
-        self.operate(|world| {
-            created = world.add_file();
-            world.change_names(NameChange::Link { path, node: Node::File(created) });
-        })?;
-        Ok(SimDevice { medium: self.clone(), file: created })
-    }
-
-    fn open(&self, path: &str) -> Result<Option<SimDevice>, SimError> {
-        Ok(self.file(path)?.map(|file| SimDevice { medium: self.clone(), file }))
-    }
-
-    fn rename(&mut self, from: &str, to: &str) -> Result<(), SimError> {
-        self.require_directory(to)?;
-        let node = self.world.borrow().names.get(from).copied();
-        let node = node.ok_or_else(|| SimError::Missing(from.to_string()))?;
-        let (from, to) = (from.to_string(), to.to_string());
-        self.operate(|world| world.change_names(NameChange::Rename { from, to, node }))
-    }
-
-    fn remove(&mut self, path: &str) -> Result<(), SimError> {
-        if self.file(path)?.is_none() {
-            return Err(SimError::Missing(path.to_string()));
-        }
-        let path = path.to_string();
-        self.operate(|world| world.change_names(NameChange::Unlink { path }))
-    }
-
-    fn sync_directory(&mut self, directory: &str) -> Result<(), SimError> {
-        let directory = directory.to_string();
-        self.settle(|world| world.sync_directory(&directory))
-    }
-}
-
-/// An open device of a simulated medium.
-#[derive(Debug)]
-pub struct SimDevice {
-    medium: SimMedium,
-    file: FileId,
-}
-
-impl Device for SimDevice {
-    type Error = SimError;
-
-    fn block_count(&self) -> Result<u32, SimError> {
-        let world = self.medium.world.borrow();
-        if world.is_off { Err(SimError::PowerCut) } else { Ok(world.live[self.file].len() as u32) }
-    }
-
-    fn read(&self, first: u32, out: &mut [u8]) -> Result<(), SimError> {
-        let world = self.medium.world.borrow();
-        if world.is_off {
-            return Err(SimError::PowerCut);
-        }
-        for (at, block) in out.chunks_mut(BLOCK_LEN).enumerate() {
-            let data = world.live[self.file].get(first as usize + at).ok_or(SimError::PastEnd)?;
-            block.copy_from_slice(&data[..block.len()]);
-        }
-        Ok(())
-    }
-
-    fn write(&mut self, first: u32, blocks: &[u8]) -> Result<(), SimError> {
-        assert!(blocks.len().is_multiple_of(BLOCK_LEN), "writes are whole blocks");
-        for (block, data) in (first..).zip(blocks.chunks_exact(BLOCK_LEN)) {
-            let data: &Block = data.first_chunk().ok_or(SimError::PastEnd)?;
-            self.medium.operate(|world| world.write(self.file, block, data))?;
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), SimError> {
-        self.medium.settle(|world| world.flush(self.file))
-    }
-
-    fn set_length(&mut self, block_count: u32) -> Result<(), SimError> {
-        self.medium.operate(|world| world.set_length(self.file, block_count))
+        self.world.borrow().files()
     }
 }

@@ -1,21 +1,29 @@
-//! A simulated medium that loses power, and the oracle that says what must be there afterwards.
+//! A simulated medium that loses power and does wrong, and the oracle that says what must be there afterwards.
 //!
 //! Everything is deterministic from one `u64` seed. A [`SimMedium`] keeps for every device what is
 //! durable and what was done since, cuts power at any operation, and then lets a list of [`Fate`]s
 //! decide for each unflushed operation whether it happened, was lost, or was torn at sectors of 512
-//! bytes. It obeys the promises of [`super::device`] and nothing more. The negative control is
-//! [`SimMedium::break_flush`]: flushes then say `Ok` and do nothing, and a suite that still passes is
-//! no suite. For tests only: feature `sim`.
+//! bytes. Beyond the promises of [`super::device`] it does wrong only where a [`Fault`] says so. The
+//! negative controls are [`Control`]s: each makes one of the store's defences void, and a suite that
+//! still passes is no suite. For tests only: feature `sim`.
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `world` | devices, names, and what was done to them since they were last durable |
-//! | `medium` | the store's traits over a world that several handles share |
+//! | `fault` | what goes wrong, and when |
+//! | `damage` | what goes wrong with single blocks |
+//! | `medium` | the handle of a test: power, faults, counters |
+//! | `device` | the store's traits over a world that several handles share |
 //! | `crash` | which of the unflushed operations happened: fates, and how to enumerate them |
+//! | `mask` | fates as text |
 //! | `oracle` | a map of every point ever written, and what may be read back |
 //! | `random` | the seeded numbers |
 
 mod crash;
+mod damage;
+mod device;
+mod fault;
+mod mask;
 mod medium;
 mod oracle;
 mod random;
@@ -23,9 +31,14 @@ mod world;
 
 pub use crate::store::owned_value::OwnedValue;
 pub use crash::{Fate, Sector, fates};
-pub use medium::{SimDevice, SimError, SimMedium};
+pub use device::SimDevice;
+pub use fault::{Call, Control, Fault, Rot, View};
+pub use mask::{fates_of, mask_of};
+pub use medium::{SimError, SimMedium};
 pub use oracle::{Oracle, Violation};
 pub use random::Random;
 
+#[cfg(test)]
+mod faults_tests;
 #[cfg(test)]
 mod tests;

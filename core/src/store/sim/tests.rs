@@ -1,6 +1,6 @@
 //! The simulated medium keeps its promises, breaks everything else, and the oracle notices.
 
-use super::{Fate, Oracle, OwnedValue, Random, Sector, SimError, SimMedium, Violation, fates};
+use super::{Control, Fate, Oracle, OwnedValue, Random, Sector, SimError, SimMedium, Violation, fates};
 use crate::block::{BLOCK_LEN, Block};
 use crate::point::Value;
 use crate::store::device::{Device, Medium};
@@ -89,7 +89,7 @@ fn the_power_goes_where_it_was_told_to() {
 #[test]
 fn a_broken_flush_keeps_nothing() {
     let mut medium = SimMedium::new();
-    medium.break_flush();
+    medium.control(Control::NoFlush);
     let mut device = medium.create("a").expect("create");
     device.write(0, &block(1)).expect("write");
     device.flush().expect("it lies");

@@ -2,7 +2,8 @@
 //!
 //! `live` is what a running program reads; `durable` is what was flushed; `pending` is the list of
 //! operations that lead from one to the other, block by block, in the order in which they were done.
-//! Blocks are shared between the copies, so that cloning a world for one more crash is cheap.
+//! Blocks and devices are shared between the copies, so that cloning a world for one more crash is cheap.
+//! What goes wrong with blocks is `damage`'s.
 
 use alloc::collections::BTreeMap;
 use alloc::rc::Rc;
@@ -10,6 +11,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::crash::{Fate, torn};
+use super::fault::{Schedule, View};
 use super::random::Random;
 use crate::block::{BLOCK_LEN, Block};
 
@@ -48,17 +50,24 @@ pub(super) type Blocks = Vec<Rc<Block>>;
 /// Everything there is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct World {
-    pub(super) live: Vec<Blocks>,
-    pub(super) durable: Vec<Blocks>,
+    pub(super) live: Vec<Rc<Blocks>>,
+    pub(super) durable: Vec<Rc<Blocks>>,
+    /// What a block held before it was last written.
+    pub(super) before: Vec<Rc<BTreeMap<u32, Rc<Block>>>>,
     pub(super) names: BTreeMap<String, Node>,
     pub(super) durable_names: BTreeMap<String, Node>,
     pub(super) pending: Vec<Pending>,
     pub(super) operations: u64,
     pub(super) cut_at: Option<u64>,
     pub(super) is_off: bool,
-    pub(super) is_flush_broken: bool,
-    pub(super) writes_blocks: u64,
-    pub(super) flushes: u64,
+    /// Blocks that there is room for; a name takes one, too.
+    pub(super) capacity_blocks: Option<u64>,
+    pub(super) schedule: Schedule,
+    pub(super) clock_ns: u64,
+    /// Blocks written, by device and the kind in their first byte.
+    pub(super) wear: Rc<BTreeMap<(FileId, u8), u64>>,
+    /// Under which path each device was made.
+    pub(super) made_as: Rc<Vec<String>>,
     zero: Zero,
 }
 
@@ -79,41 +88,86 @@ pub(super) fn parent(path: &str) -> &str {
 impl World {
     /// Counts an operation; true where the power goes with it.
     pub(super) fn tick(&mut self) -> bool {
+        const OPERATION_NS: u64 = 50_000;
         let at = self.operations;
         self.operations += 1;
+        self.clock_ns += OPERATION_NS;
         if self.cut_at == Some(at) {
             self.is_off = true;
         }
         self.is_off
     }
 
-    pub(super) fn add_file(&mut self) -> FileId {
-        self.live.push(Vec::new());
-        self.durable.push(Vec::new());
+    pub(super) fn add_file(&mut self, path: &str) -> FileId {
+        Rc::make_mut(&mut self.made_as).push(path.to_string());
+        self.live.push(Rc::default());
+        self.durable.push(Rc::default());
+        self.before.push(Rc::default());
         self.live.len() - 1
     }
 
+    /// Blocks that are taken.
+    pub(super) fn used_blocks(&self) -> u64 {
+        let blocks = |node: &Node| match node {
+            Node::File(file) => 1 + self.live[*file].len() as u64,
+            Node::Directory => 1,
+        };
+        self.names.values().map(blocks).sum()
+    }
+
+    /// Whether there is room for `more` blocks.
+    pub(super) fn has_room(&mut self, more: u64) -> bool {
+        let fits = |capacity| self.used_blocks() + more <= capacity;
+        self.capacity_blocks.is_none_or(fits) && !(more > 0 && self.schedule.is_full())
+    }
+
     pub(super) fn write(&mut self, file: FileId, block: u32, data: &Block) {
+        *Rc::make_mut(&mut self.wear).entry((file, data[0])).or_default() += 1;
+        let at = self.schedule.calls(super::Call::Write).saturating_sub(1);
+        let Some((file, block)) = self.landing(at, file, block) else { return };
         let data = Rc::new(*data);
-        self.writes_blocks += 1;
-        put(&mut self.live[file], block, Rc::clone(&data), &self.zero.0);
+        if let Some(old) = self.live[file].get(block as usize) {
+            Rc::make_mut(&mut self.before[file]).insert(block, Rc::clone(old));
+        }
+        put(Rc::make_mut(&mut self.live[file]), block, Rc::clone(&data), &self.zero.0);
         self.pending.push(Pending::Write { file, block, data });
+        self.damage_neighbour(at, file, block);
     }
 
     pub(super) fn set_length(&mut self, file: FileId, block_count: u32) {
-        self.live[file].resize(block_count as usize, Rc::clone(&self.zero.0));
+        Rc::make_mut(&mut self.live[file]).resize(block_count as usize, Rc::clone(&self.zero.0));
         self.pending.push(Pending::Length { file, block_count });
     }
 
-    pub(super) fn flush(&mut self, file: FileId) {
-        self.flushes += 1;
-        if self.is_flush_broken {
-            return;
+    /// Makes a device durable; false where that fails and what was written is lost.
+    pub(super) fn flush(&mut self, file: FileId, at: u64) -> bool {
+        self.clock_ns += self.schedule.flush_ns();
+        if self.schedule.flush_lies(at) {
+            return true;
         }
-        self.durable[file] = self.live[file].clone();
-        self.pending.retain(
-            |p| !matches!(p, Pending::Write { file: f, .. } | Pending::Length { file: f, .. } if *f == file),
-        );
+        let lost = self.schedule.flush_loses(at);
+        let pending = core::mem::take(&mut self.pending);
+        for operation in pending {
+            match operation {
+                // Only what is pending: pages that an earlier flush lost are clean, whatever is read of them.
+                Pending::Write { file: of, block, data } if of == file => {
+                    if lost.is_none() {
+                        put(Rc::make_mut(&mut self.durable[file]), block, data, &self.zero.0);
+                    }
+                }
+                Pending::Length { file: of, block_count } if of == file => {
+                    if lost.is_none() {
+                        let zero = Rc::clone(&self.zero.0);
+                        Rc::make_mut(&mut self.durable[file]).resize(block_count as usize, zero);
+                    }
+                }
+                other => self.pending.push(other),
+            }
+        }
+        if lost == Some(View::Dropped) {
+            self.live[file] = Rc::clone(&self.durable[file]);
+        }
+        lost.is_none()
     }
 
     pub(super) fn change_names(&mut self, change: NameChange) {
@@ -133,7 +187,11 @@ impl World {
         self.pending.push(Pending::Names { change, directories });
     }
 
-    pub(super) fn sync_directory(&mut self, directory: &str) {
+    pub(super) fn sync_directory(&mut self, directory: &str, at: u64) {
+        self.clock_ns += self.schedule.flush_ns();
+        if self.schedule.sync_lies(at) {
+            return;
+        }
         let durable_names = &mut self.durable_names;
         self.pending.retain_mut(|pending| {
             let Pending::Names { change, directories } = pending else { return true };
@@ -149,7 +207,11 @@ impl World {
     /// beyond its end are lost.
     pub(super) fn after_crash(&self, fates: &[Fate], random: &mut Random) -> Self {
         let mut after = Self { zero: self.zero.clone(), ..Self::default() };
-        after.is_flush_broken = self.is_flush_broken;
+        after.schedule = self.schedule.after_crash();
+        after.capacity_blocks = self.capacity_blocks;
+        after.clock_ns = self.clock_ns;
+        after.before.clone_from(&self.before);
+        (after.wear, after.made_as) = (Rc::clone(&self.wear), Rc::clone(&self.made_as));
         let mut durable = self.durable.clone();
         let mut names = self.durable_names.clone();
         for (pending, fate) in self.pending.iter().zip(fates) {
@@ -157,13 +219,14 @@ impl World {
                 _ if matches!(fate, Fate::Lost) => {}
                 Pending::Names { change, .. } => apply_names(&mut names, change),
                 Pending::Length { file, block_count } => {
-                    durable[*file].resize(*block_count as usize, Rc::clone(&self.zero.0));
+                    Rc::make_mut(&mut durable[*file]).resize(*block_count as usize, Rc::clone(&self.zero.0));
                 }
                 Pending::Write { file, block, data } => {
-                    let blocks = &mut durable[*file];
+                    let blocks = Rc::make_mut(&mut durable[*file]);
                     let old = blocks.get(*block as usize).unwrap_or(&self.zero.0);
                     let new = match fate {
                         Fate::Torn(sectors) => Rc::new(torn(old, data, sectors, random)),
+                        Fate::SizeOnly => Rc::clone(old),
                         _ => Rc::clone(data),
                     };
                     put(blocks, *block, new, &self.zero.0);

@@ -6,7 +6,7 @@
 
 use super::reader::{list, read};
 use super::workload::{Owned, SimStore, Step, label, medium_error, name, open, play, send, steps};
-use crate::store::sim::{Fate, Oracle, Random, SimMedium, Violation, fates};
+use crate::store::sim::{Control, Fate, Oracle, Random, SimMedium, Violation, fates};
 
 /// When the workloads take place.
 const FROM: i64 = 1_700_000_000_000_000_000;
@@ -53,7 +53,7 @@ fn campaign(seed: u64, effort: Effort, break_flush: bool) -> Result<Tried, Box<F
         let mut random = Random::new(seed ^ cut << 24);
         let medium = SimMedium::new();
         if break_flush {
-            medium.break_flush();
+            medium.control(Control::NoFlush);
         }
         medium.cut_power_at(cut);
         let mut oracle = Oracle::new();
