@@ -4,6 +4,8 @@
 //! points → rows (raw, at most 256) → coded chunks (FAST, about 8 KiB) → one leaf, coded once, full
 //! ```
 //!
+//! When the raw buffer is full its older rows are coded and the newest stay, so that a point which is a
+//! little late still finds the rows that it belongs between (`docs/decisions/0011-the-raw-tail-sorts.md`).
 //! A leaf is cut from the front of the coded chunks when they would fill more than one: they are decoded,
 //! planned together, and as many rows as fit become one chunk; the rest is coded again. A change of
 //! kind ends a chunk. Nothing here writes: the leaf builder gets the leaf's chunks.
@@ -18,6 +20,10 @@ use alloc::vec::Vec;
 
 /// Rows that are kept raw.
 const RAW_ROWS_MAX: usize = 256;
+/// Rows that stay raw when a full buffer is coded.
+const RAW_ROWS_KEPT: usize = 64;
+/// Rows that a full buffer gives to be coded.
+const RAW_ROWS_CODED: usize = RAW_ROWS_MAX - RAW_ROWS_KEPT;
 /// Bytes of coded chunks from which a leaf is cut: two leaves, so that one is surely full.
 const CODED_LEN_MAX: usize = 8_192;
 
@@ -51,7 +57,10 @@ pub(super) struct OpenSeries {
     /// Kind of the first value.
     pub kind: ValueKind,
     raw: Chunk,
+    /// No raw row stands in the journal before it.
     raw_lsn: u64,
+    /// When rows were last left raw by a coding: the newest of them, and the journal position then.
+    kept: Option<(i64, u64)>,
     coded: Vec<CodedChunk>,
     coded_len: usize,
     coded_rows: usize,
@@ -88,6 +97,7 @@ impl OpenSeries {
             kind,
             raw: rows::empty(kind),
             raw_lsn: 0,
+            kept: None,
             coded: Vec::new(),
             coded_len: 0,
             coded_rows: 0,
@@ -104,11 +114,19 @@ impl OpenSeries {
         self.raw.timestamps.last().copied().or(self.closed_at)
     }
 
-    /// Whether a point at `at` can still be sorted in: not behind coded rows, nor into a full buffer.
+    /// Whether a point at `at` still finds its place: behind all rows that are coded, or will be to make
+    /// room for it.
     pub(super) fn takes(&self, at: i64) -> bool {
-        let full = self.raw.timestamps.len() >= RAW_ROWS_MAX;
-        let floor = if full { self.last_at() } else { self.closed_at };
+        let is_full = self.raw.timestamps.len() >= RAW_ROWS_MAX;
+        let coded_next = self.raw.timestamps.get(RAW_ROWS_CODED - 1).copied();
+        let floor = if is_full { coded_next } else { self.closed_at };
         floor.is_none_or(|floor| floor < at)
+    }
+
+    /// Whether a raw row is exactly this point.
+    pub(super) fn repeats(&self, at: i64, value: &Value<'_>) -> bool {
+        let Ok(row) = self.raw.timestamps.binary_search(&at) else { return false };
+        self.raw.points().nth(row).is_some_and(|point| point.value.same_bits(value))
     }
 
     /// Notes rows up to `last` that are in leaves already.
@@ -136,7 +154,7 @@ impl OpenSeries {
     /// Puts a point that [`Self::takes`] allows.
     pub(super) fn append(&mut self, at: i64, value: &Value<'_>, lsn: u64, shop: &mut Workshop) -> Placed {
         if self.raw.timestamps.len() >= RAW_ROWS_MAX {
-            self.code_raw(shop);
+            self.code_older_rows(lsn, shop);
         }
         if self.raw.is_empty() {
             self.begin_raw(value, lsn);
@@ -183,20 +201,37 @@ impl OpenSeries {
         }
     }
 
-    /// Codes the raw rows.
+    /// Codes all raw rows.
     fn code_raw(&mut self, shop: &mut Workshop) {
         if self.raw.is_empty() {
             return;
         }
         let raw = core::mem::take(&mut self.raw);
-        self.code(&raw, self.raw_lsn, shop);
+        self.code(&raw, raw.len(), self.raw_lsn, shop);
         self.raw = raw;
         rows::truncate(&mut self.raw, 0);
+        self.kept = None;
     }
 
-    fn code(&mut self, chunk: &Chunk, lsn: u64, shop: &mut Workshop) {
+    /// Codes the older rows of a full buffer, to make room for a point at `lsn`.
+    fn code_older_rows(&mut self, lsn: u64, shop: &mut Workshop) {
+        let mut raw = core::mem::take(&mut self.raw);
+        self.code(&raw, RAW_ROWS_CODED, self.raw_lsn, shop);
+        rows::drop_front(&mut raw, RAW_ROWS_CODED);
+        // Rows behind those that were left the last time all came after that.
+        if let (Some((newest, kept_lsn)), Some(first)) = (self.kept, raw.timestamps.first())
+            && newest < *first
+        {
+            self.raw_lsn = kept_lsn;
+        }
+        self.kept = raw.timestamps.last().map(|last| (*last, lsn));
+        self.raw = raw;
+    }
+
+    /// Codes the first `count` rows of `chunk`.
+    fn code(&mut self, chunk: &Chunk, count: usize, lsn: u64, shop: &mut Workshop) {
         let mut texts = Vec::new();
-        let rows = chunk.rows(&mut texts);
+        let rows = chunk.rows(&mut texts).prefix(count);
         let (Some(begin), Some(last)) = (rows.timestamps.first(), rows.timestamps.last()) else { return };
         let room = coded_len_max(&rows);
         if shop.bytes.len() < room {
@@ -337,7 +372,7 @@ impl OpenSeries {
     fn return_rest(&mut self, rest: &Chunk, lsn: u64, shop: &mut Workshop) {
         let behind = core::mem::take(&mut self.coded);
         let closed_at = self.closed_at;
-        self.code(rest, lsn, shop);
+        self.code(rest, rest.len(), lsn, shop);
         self.coded.extend(behind);
         self.closed_at = closed_at;
     }
@@ -347,6 +382,7 @@ impl OpenSeries {
         let mut copy = Self {
             raw: self.raw.clone(),
             raw_lsn: self.raw_lsn,
+            kept: None,
             coded: self.coded.clone(),
             coded_len: self.coded_len,
             coded_rows: self.coded_rows,

@@ -176,8 +176,35 @@ pub(super) fn drop_front(rows: &mut Chunk, count: usize) {
         OwnedValues::Float(values) => drop(values.drain(..count)),
         OwnedValues::Integer(values) => drop(values.drain(..count)),
         OwnedValues::Boolean(values) => drop(values.drain(..count)),
-        OwnedValues::State { codes, .. } => drop(codes.drain(..count)),
+        OwnedValues::State { codes, texts } => {
+            drop(codes.drain(..count));
+            forget_unused(codes, texts);
+        }
     }
+}
+
+/// Drops the texts that no row has any more, so that a buffer that is never empty does not grow.
+fn forget_unused(codes: &mut [u16], texts: &mut Vec<String>) {
+    let mut is_used = alloc::vec![false; texts.len()];
+    for code in codes.iter() {
+        if let Some(used) = is_used.get_mut(usize::from(*code)) {
+            *used = true;
+        }
+    }
+    let mut next = 0u16;
+    let places: Vec<u16> = is_used
+        .iter()
+        .map(|used| {
+            let place = next;
+            next += u16::from(*used);
+            place
+        })
+        .collect();
+    for code in codes {
+        *code = places.get(usize::from(*code)).copied().unwrap_or(0);
+    }
+    let mut used = is_used.into_iter();
+    texts.retain(|_| used.next().unwrap_or(false));
 }
 
 /// Appends all rows of `next`, of the same kind and later in time, to `rows`.

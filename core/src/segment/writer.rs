@@ -176,6 +176,17 @@ impl Writer {
         self.series.get(index.0 as usize).and_then(OpenSeries::last_at)
     }
 
+    /// Whether a point of a series at `at` still finds its place among rows that are not coded, or behind all.
+    pub fn takes(&self, index: SeriesIndex, at: i64) -> bool {
+        self.series.get(index.0 as usize).is_some_and(|series| series.takes(at))
+    }
+
+    /// Whether a row that is not coded is exactly this point.
+    pub fn repeats(&self, index: SeriesIndex, point: &Point<'_>) -> bool {
+        let series = self.series.get(index.0 as usize);
+        series.is_some_and(|series| series.repeats(point.timestamp.0, &point.value))
+    }
+
     /// Takes a point that stands in the journal at `lsn` (positions never fall; 0 without a journal).
     ///
     /// # Errors

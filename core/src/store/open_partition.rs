@@ -33,6 +33,12 @@ impl<D: Device> OpenPartition<D> {
     pub(super) fn new(partition: Partition) -> Self {
         Self { partition, segment: None, heads: Heads::default(), used_at: 0 }
     }
+
+    /// Takes the open segment away, to be sealed: nothing falls among its points any more.
+    pub(super) fn take_segment(&mut self) -> Option<OpenSegment<D>> {
+        self.heads.fix();
+        self.segment.take()
+    }
 }
 
 impl<M: Medium> Store<M> {
@@ -100,10 +106,19 @@ impl<M: Medium> Store<M> {
         Ok(())
     }
 
+    /// Whether a point lies behind all that its series has in order.
+    pub(super) fn is_after_head(&mut self, series: u32, point: &Point<'_>) -> bool {
+        let at = point.timestamp.0;
+        self.open_at(at).and_then(|open| open.heads.at(series)).is_none_or(|head| head < at)
+    }
+
     /// Decides where a point belongs.
     pub(super) fn place(&mut self, series: u32, point: &Point<'_>) -> Placement {
         let at = point.timestamp.0;
-        self.open_at(at).map_or(Placement::Late, |open| open.heads.place(series, at, point.value))
+        let Some(OpenPartition { heads, segment, .. }) = self.open_at(at) else { return Placement::Late };
+        heads.place(series, at, point.value, || {
+            segment.as_ref().map_or(Placement::Late, |segment| segment.place(series, point))
+        })
     }
 
     /// Puts a point that was decided to be in order into the open segment of its partition.
@@ -130,7 +145,7 @@ impl<M: Medium> Store<M> {
         segment.append(&self.table, series, point, lsn)?;
         segment.write_out()?;
         if segment.writer.block_count() >= self.config.segment_blocks_max
-            && let Some(segment) = open.segment.take()
+            && let Some(segment) = open.take_segment()
         {
             self.segments.push(segment.seal()?);
         }

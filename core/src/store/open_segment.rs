@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 use super::device::{Device, Medium};
 use super::error::StoreError;
+use super::head::Placement;
 use super::segment_file::{self, SegmentFile, SegmentState};
 use super::series_table::SeriesTable;
 use crate::block::BLOCK_LEN;
@@ -52,6 +53,22 @@ impl<D: Device> OpenSegment<D> {
         file.block_count = writer.block_count();
         file.state = SegmentState::Open;
         Self { file, writer, device, length, grow, indices: Vec::new() }
+    }
+
+    /// Where a point belongs that is not after the last one of its series.
+    pub(super) fn place(&self, series: u32, point: &Point<'_>) -> Placement {
+        let index = self.indices.get(series as usize).and_then(|index| index.checked_sub(1));
+        match index.map(SeriesIndex) {
+            Some(index) if self.writer.repeats(index, point) => Placement::Repeat,
+            Some(index) if self.writer.takes(index, point.timestamp.0) => Placement::Between,
+            _ => Placement::Late,
+        }
+    }
+
+    /// Whether a point of a series that has rows here still finds its place among or behind them.
+    pub(super) fn takes(&self, series: u32, at: i64) -> bool {
+        let index = self.indices.get(series as usize).and_then(|index| index.checked_sub(1));
+        index.is_none_or(|index| self.writer.takes(SeriesIndex(index), at))
     }
 
     /// Takes an in-order point.

@@ -110,8 +110,9 @@ impl<'a, M: Medium> Replay<'a, M> {
             self.store.open_partition(partition)?;
         }
         match self.store.place(series, point) {
-            Placement::InOrder => self.store.put_in_order(series, point, lsn)?,
-            // It was in order in a smaller partition than the settings ask for now.
+            Placement::InOrder | Placement::Between => self.store.put_in_order(series, point, lsn)?,
+            // It was in order in a smaller partition than the settings ask for now, or among rows that
+            // this replay codes at another moment.
             Placement::Late => self.put_late(series, point),
             Placement::Repeat => return Ok(false),
         }

@@ -4,6 +4,7 @@
 //! journal takes it, and then the open segments and the late points do. Nothing is durable, and nothing
 //! may be acknowledged, before [`Store::commit`] returns.
 
+use alloc::borrow::Cow;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -190,11 +191,16 @@ impl<M: Medium> Store<M> {
             self.make_way(reading.point.timestamp.0)?;
         }
         let mut appended = Appended::default();
-        let mut placed = Vec::with_capacity(readings.len());
+        let mut placed: Vec<JournalPoint<'_>> = Vec::with_capacity(readings.len());
         for Reading { series, point } in readings {
+            if !self.is_after_head(series.0, point) && placed.iter().any(|point| !point.is_late) {
+                // Rows that are coded for the points before it may close its place: put those first.
+                self.put_pieces(&placed, None)?;
+                placed.clear();
+            }
             let placement = self.place(series.0, point);
             match placement {
-                Placement::InOrder => appended.in_order += 1,
+                Placement::InOrder | Placement::Between => appended.in_order += 1,
                 Placement::Late => appended.late += 1,
                 Placement::Repeat => {
                     appended.repeats += 1;
@@ -204,16 +210,12 @@ impl<M: Medium> Store<M> {
             let is_late = placement == Placement::Late;
             let (timestamp, value) = (point.timestamp.0, point.value);
             placed.push(JournalPoint { series: series.0, is_late, timestamp, value });
-        }
-        let mut rest = placed.as_slice();
-        loop {
-            let (piece, behind) = rest.split_at(self.fitting(rest));
-            self.put(piece, identity.filter(|_| behind.is_empty()))?;
-            rest = behind;
-            if rest.is_empty() {
-                break;
+            if placement == Placement::Between {
+                self.put_pieces(&placed, None)?;
+                placed.clear();
             }
         }
+        self.put_pieces(&placed, identity)?;
         if let Some(identity) = identity {
             self.window.note(identity);
         }
@@ -221,6 +223,33 @@ impl<M: Medium> Store<M> {
             self.checkpoint_now(false)?;
         }
         Ok(appended)
+    }
+
+    /// Puts points in pieces that the journal takes as one message, the identity with the last.
+    fn put_pieces(
+        &mut self,
+        points: &[JournalPoint<'_>],
+        identity: Option<Identity>,
+    ) -> Result<(), StoreError<M::Error>> {
+        let mut rest = points;
+        loop {
+            let (piece, behind) = rest.split_at(self.fitting(rest));
+            self.put(piece, identity.filter(|_| behind.is_empty()))?;
+            rest = behind;
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Makes a point late where a checkpoint coded the rows that it was to fall among.
+    fn settle(&mut self, point: &mut JournalPoint<'_>) {
+        let (series, at) = (point.series, point.timestamp);
+        let Some(open) = self.open_at(at).filter(|_| !point.is_late) else { return };
+        if open.segment.as_ref().is_some_and(|segment| !segment.takes(series, at)) {
+            point.is_late = true;
+            open.heads.note_late(series, at);
+        }
     }
 
     /// How many of `points` the journal takes as one message.
@@ -244,18 +273,20 @@ impl<M: Medium> Store<M> {
             return Ok(());
         }
         let mut lsn = self.journal.position();
-        let mut result = self.journal.put(points, identity, &self.table);
+        let mut points = Cow::Borrowed(points);
+        let mut result = self.journal.put(&points, identity, &self.table);
         if matches!(result, Err(PutError::Full)) {
             self.checkpoint_now(true)?;
+            points.to_mut().iter_mut().for_each(|point| self.settle(point));
             lsn = self.journal.position();
-            result = self.journal.put(points, identity, &self.table);
+            result = self.journal.put(&points, identity, &self.table);
         }
         match result {
             Ok(()) => {}
             Err(PutError::Full) => return Err(StoreError::JournalFull),
             Err(PutError::Device(error)) => return Err(StoreError::Medium(error)),
         }
-        for point in points {
+        for point in points.iter() {
             let whole = Point { timestamp: Timestamp(point.timestamp), value: point.value };
             if point.is_late {
                 let partition = Partition::of(self.config.partition, point.timestamp);

@@ -227,10 +227,14 @@ fn an_interrupted_checkpoint_writes_late_points_once() {
         let medium = SimMedium::new();
         let (mut store, _) = open(&medium).expect("open");
         let oracle = &mut Oracle::new();
-        for n in 0..40 {
-            // Every other point lies before the head.
-            let at = FROM + if n % 2 == 0 { 1_000 } else { 0 } + n;
-            send(&mut store, oracle, None, &[(0, at, Owned::Float(n as f64))]).expect("append");
+        let point = |at: i64| [(0, FROM + at, Owned::Float(at as f64))];
+        for n in 1_000..1_020 {
+            send(&mut store, oracle, None, &point(n)).expect("append");
+        }
+        // They are coded, so that what lies before them is late from here on.
+        store.checkpoint().map_err(medium_error).expect("checkpoint");
+        for n in 0..20 {
+            send(&mut store, oracle, None, &point(n)).expect("append");
         }
         store.commit().map_err(medium_error).expect("commit");
         oracle.acknowledge();
