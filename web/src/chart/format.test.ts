@@ -26,5 +26,10 @@ test("axis labels have the decimals their spacing needs", () => {
   expect(axisTexts([20, 20.5, 21])).toEqual(["20.0", "20.5", "21.0"]);
   expect(axisTexts([-50, 0, 50])).toEqual(["−50", "0", "50"]);
   expect(axisTexts([1e6, 1.5e6, 2e6])).toEqual(["1.0M", "1.5M", "2.0M"]);
+  expect(axisTexts([0, 2.5, 5])).toEqual(["0.0", "2.5", "5.0"]);
+  expect(axisTexts([0.25, 0.5, 0.75])).toEqual(["0.25", "0.50", "0.75"]);
+  expect(axisTexts([0.1, 0.2, 0.30000000000000004])).toEqual(["0.1", "0.2", "0.3"]);
+  expect(axisTexts([1e6, 1.25e6, 1.5e6])).toEqual(["1.00M", "1.25M", "1.50M"]);
+  expect(axisTexts([7.25])).toEqual(["7.25"]);
   expect(axisTexts([])).toEqual([]);
 });

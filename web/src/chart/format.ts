@@ -39,8 +39,19 @@ export function axisTexts(values: readonly number[]): string[] {
   const step = Math.abs((values[1] ?? 0) - (values[0] ?? 0));
   const size = Math.max(...values.map(Math.abs), 0);
   if (size >= 1e6 || (size > 0 && size < 1e-3)) return values.map((value) => prefixed(value, size, step));
-  const decimals = step > 0 ? Math.max(0, Math.min(8, -Math.floor(Math.log10(step) + 1e-9))) : 2;
+  const decimals = step > 0 ? decimalsOf(step) : 2;
   return values.map((value) => value.toFixed(decimals).replace("-", "−"));
+}
+
+const AXIS_DECIMALS_MAX = 8;
+
+/** The decimals that write `step` in full: 2 for 0.25, though its size asks for 1. */
+function decimalsOf(step: number): number {
+  for (let decimals = 0; decimals < AXIS_DECIMALS_MAX; decimals++) {
+    const scaled = step * 10 ** decimals;
+    if (scaled > 0.5 && Math.abs(scaled - Math.round(scaled)) < 1e-6 * scaled) return decimals;
+  }
+  return AXIS_DECIMALS_MAX;
 }
 
 const PREFIXES: readonly (readonly [number, string])[] = [
@@ -55,6 +66,6 @@ function prefixed(value: number, size: number, step: number): string {
   if (prefix === undefined || size >= 1e15)
     return value === 0 ? "0" : value.toExponential(2).replace("-", "−");
   const [unit, letter] = prefix;
-  const decimals = Math.max(0, Math.min(6, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  const decimals = step > 0 ? Math.min(6, decimalsOf(step / unit)) : 2;
   return `${(value / unit).toFixed(decimals).replace("-", "−")}${letter}`;
 }

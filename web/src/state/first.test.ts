@@ -95,7 +95,6 @@ describe("a live source", () => {
     const view = await first([still, made("power", 20, 1), made("temperature", 20, 2)], true);
     expect(view.range).toEqual({ kind: "last", spanSeconds: 60 });
     expect(view.names).toEqual(["power", "temperature"]);
-    expect(view.early).toBe(false);
     expect(view.asked).toHaveLength(1);
     expect((await first([made("power", 200, 1)], true)).range).toEqual({ kind: "last", spanSeconds: 300 });
   });
@@ -148,6 +147,24 @@ describe("a live source", () => {
     const view = await first([made("power", 4, 1)], true);
     expect(view.early).toBe(true);
     expect(view.names).toEqual(["power"]);
+    expect((await first([made("power", 40, 1)], true)).early).toBe(false);
+    // Where nothing ever moves, looking again and again would be in vain.
+    expect((await first([made("aaa", 40, 1, () => 91)], true)).early).toBe(false);
+  });
+
+  test("keeps what it shows unless something is clearly better", async () => {
+    const slightly = (second: number) => 1.1 * wave(second) - 2;
+    const much = (second: number) => 50 * (1 + Math.sin(second / 3));
+    const kept = ["q", "r", "s"].map((metric) => made(metric, 20, 1));
+    const again = async (other: Made) => {
+      const source = sourceOf([other, ...kept], true);
+      const page = await source.series("", 10, new AbortController().signal);
+      const shown = kept.map(({ info }) => info);
+      const view = await firstView(source, page, new AbortController().signal, shown);
+      return view.series.map(({ name }) => name);
+    };
+    expect(await again(made("p", 20, 1, slightly))).toEqual(["q", "r", "s"]);
+    expect(await again(made("p", 20, 1, much))).toContain("p");
   });
 });
 
@@ -156,6 +173,11 @@ describe("files", () => {
     const view = await first([still, made("power", 30 * DAY, 600)], false);
     expect(view.range).toEqual({ kind: "all" });
     expect(view.names).toEqual(["power"]);
+  });
+
+  test("show what fills them rather than what came at their end", async () => {
+    const short = ["p", "q", "r"].map((metric) => made(metric, 300, 1, (s) => 50 + 50 * Math.sin(s)));
+    expect((await first([...short, made("weather", DAY, 60)], false)).names).toContain("weather");
   });
 
   test("in which nothing moves show their first series", async () => {

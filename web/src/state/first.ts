@@ -6,7 +6,7 @@
 
 import { SourceError } from "../source/errors.ts";
 import type { Cost, Fn, SeriesInfo, SeriesPage, Source, Table } from "../source/source.ts";
-import { type Nanos, parseNanos, type TimeRange } from "../time/nanos.ts";
+import { earlier, later, type Nanos, parseNanos, type TimeRange } from "../time/nanos.ts";
 import { PRESETS, type RangeChoice } from "../time/range.ts";
 import { type Glance, interest, liveliest, sampled } from "./interest.ts";
 
@@ -29,9 +29,12 @@ const ASKED_AT_ONCE = 6;
 const CANDIDATE_CHARTS = 8;
 /** A choice that takes longer is not worth waiting for. */
 const PATIENCE_MS = 4000;
-/** Of a live source younger than this, with fewer readings a series, a later look may show something else. */
-const EARLY_S = 60;
-const EARLY_COUNT = 10;
+/** What has come in for less than this has not shown yet how it moves: a later look may choose otherwise. */
+const EARLY_S = 30;
+/** What is shown already is exchanged only for what is clearly better. */
+const KEPT_WEIGHT = 1.5;
+/** What fills next to nothing of a range. */
+const SPARSE_WEIGHT = 0.1;
 
 const SECOND_NS = 1_000_000_000n;
 const HOUR_S = 3600;
@@ -42,8 +45,13 @@ const SILENCE_RATIO = 4;
 
 const FNS: readonly Fn[] = ["count", "min", "max", "mean", "first", "last", "changes", "first_at", "last_at"];
 
-/** Looks at a source, of whose series `page` is the list, and says what to show first. */
-export async function firstView(source: Source, page: SeriesPage, signal: AbortSignal): Promise<FirstView> {
+/** Looks at a source, of whose series `page` is the list, and says what to show first, or instead of `shown`. */
+export async function firstView(
+  source: Source,
+  page: SeriesPage,
+  signal: AbortSignal,
+  shown: readonly SeriesInfo[] = [],
+): Promise<FirstView> {
   const newest = await source.newest(signal);
   const costs: Cost[] = [];
   const limit = new AbortController();
@@ -51,7 +59,7 @@ export async function firstView(source: Source, page: SeriesPage, signal: AbortS
   const timer = setTimeout(stop, PATIENCE_MS);
   signal.addEventListener("abort", stop);
   try {
-    const look = new Look(source, newest, costs, limit.signal);
+    const look = new Look(source, newest, costs, limit.signal, shown);
     const whole = await look.whole(page);
     const found = source.info.live ? await look.live(whole) : offline(whole);
     if (found.series.length > 0) return { ...found, early: found.early && page.total > 0, costs };
@@ -68,8 +76,14 @@ export async function firstView(source: Source, page: SeriesPage, signal: AbortS
 
 type Choice = Omit<FirstView, "costs">;
 
+/** The choice where everything there is is shown: what fills little of that is worth less. */
 function offline(whole: readonly Glance[]): Choice {
-  const judged = whole.map((glance) => ({ glance, worth: interest(glance) }));
+  const begin = whole.reduce((least, { firstAt }) => earlier(least, firstAt), whole[0]?.firstAt ?? 0n);
+  const end = whole.reduce((most, { lastAt }) => later(most, lastAt), begin);
+  const judged = whole.map((glance) => {
+    const share = Number(glance.lastAt - glance.firstAt) / Math.max(1, Number(end - begin));
+    return { glance, worth: interest(glance) * (SPARSE_WEIGHT + (1 - SPARSE_WEIGHT) * share) };
+  });
   const series = liveliest(judged, CHART_COUNT, SERIES_PER_CHART).map(({ info }) => info);
   return { range: { kind: "all" }, series, early: false };
 }
@@ -80,8 +94,16 @@ class Look {
   readonly #newest: Nanos;
   readonly #costs: Cost[];
   readonly #signal: AbortSignal;
+  readonly #shown: ReadonlySet<string>;
 
-  constructor(source: Source, newest: Nanos, costs: Cost[], signal: AbortSignal) {
+  constructor(
+    source: Source,
+    newest: Nanos,
+    costs: Cost[],
+    signal: AbortSignal,
+    shown: readonly SeriesInfo[],
+  ) {
+    this.#shown = new Set(shown.map(({ name }) => name));
     this.#source = source;
     this.#newest = newest;
     this.#costs = costs;
@@ -117,17 +139,15 @@ class Look {
       const range: RangeChoice = quiet
         ? { kind: "all" }
         : { kind: "last", spanSeconds: PRESETS[0].spanSeconds };
-      return { ...offline(whole), range, early: !quiet };
+      return { ...offline(whole), range, early: isYoung(whole, newest) };
     }
     const spanSeconds = liveSpan(fresh, whole, newest);
-    const inView = fresh.map((glance) => ({
-      glance,
-      worth: interest(glance, countWithin(glance, newest, spanSeconds)),
-    }));
+    const inView = fresh.map((glance) => {
+      const weight = this.#shown.has(glance.info.name) ? KEPT_WEIGHT : 1;
+      return { glance, worth: weight * interest(glance, countWithin(glance, newest, spanSeconds)) };
+    });
     const chosen = liveliest(inView, CHART_COUNT, SERIES_PER_CHART);
-    const early = chosen.every(
-      ({ count, firstAt }) => count < EARLY_COUNT && secondsOf(newest - firstAt) < EARLY_S,
-    );
+    const early = isYoung(chosen.length > 0 ? chosen : whole, newest);
     return { range: { kind: "last", spanSeconds }, series: chosen.map(({ info }) => info), early };
   }
 
@@ -175,6 +195,9 @@ export function glances(table: Table, series: readonly SeriesInfo[]): Glance[] {
   }
   return found;
 }
+
+const isYoung = (seen: readonly Glance[], newest: Nanos): boolean =>
+  seen.every(({ firstAt }) => secondsOf(newest - firstAt) < EARLY_S);
 
 const secondsOf = (nanos: Nanos): number => Number(nanos) / 1e9;
 

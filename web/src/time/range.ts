@@ -20,6 +20,7 @@ export const SPAN_MIN: Nanos = 1000n;
 export const PRESETS = [
   { label: "1m", spanSeconds: 60 },
   { label: "5m", spanSeconds: 300 },
+  { label: "15m", spanSeconds: 900 },
   { label: "1h", spanSeconds: 3600 },
   { label: "6h", spanSeconds: 21_600 },
   { label: "1d", spanSeconds: 86_400 },

@@ -31,6 +31,9 @@ const ASKED_AT_ONCE = 6;
 const LIVE_FRACTION = 1 / 500;
 const LIVE_MS_MIN = 2000;
 const LIVE_MS_MAX = 60_000;
+/** A quick answer needs no bar, and one that nobody waits for even less. */
+const BUSY_AFTER_MS = 150;
+const LIVE_BUSY_AFTER_MS = 2000;
 
 /** The page. */
 export class App {
@@ -201,7 +204,7 @@ export class App {
     const again = this.#early;
     if (shown === null || this.#view.range === null || again) {
       const pool = shown === null ? this.#page : { series: shown, total: shown.length };
-      const first = await firstView(source, pool, new AbortController().signal);
+      const first = await firstView(source, pool, new AbortController().signal, again ? this.#shown : []);
       // Somebody has chosen meanwhile.
       if (again && !this.#early) return;
       const range = again ? first.range : (this.#view.range ?? first.range);
@@ -293,7 +296,7 @@ export class App {
     await this.#refresh();
   }
 
-  async #refresh(): Promise<void> {
+  async #refresh(byItself = false): Promise<void> {
     const source = this.#source;
     if (source === null) return;
     clearTimeout(this.#liveTimer);
@@ -301,10 +304,12 @@ export class App {
     const controller = new AbortController();
     this.#refreshing = controller;
     const started = performance.now();
-    // A quick answer needs no bar.
-    const slow = setTimeout(() => {
-      this.#busy.hidden = false;
-    }, 150);
+    const slow = setTimeout(
+      () => {
+        this.#busy.hidden = false;
+      },
+      byItself ? LIVE_BUSY_AFTER_MS : BUSY_AFTER_MS,
+    );
     try {
       const choice = this.#view.range ?? { kind: "all" };
       const newest = await source.newest(controller.signal);
@@ -386,7 +391,7 @@ export class App {
       await this.#select();
       this.#remember(false);
     }
-    await this.#refresh();
+    await this.#refresh(true);
   }
 
   #bindDrop(take: (files: readonly File[]) => void): void {

@@ -20,10 +20,11 @@ export function summed(costs: readonly Cost[]): Cost {
 
 const blocksText = (count: number): string => `${countText(count)} ${count === 1 ? "block" : "blocks"}`;
 
-/** `12 blocks, 49 KB read of 2 431 blocks, 10 MB`. */
+/** `12 blocks, 49 KB read of 2 431 blocks, 10 MB`. An agent may read a block once a question. */
 export function costText(cost: Cost): string {
+  const again = cost.blocksRead > cost.blocksTotal ? ", some more than once," : "";
   const total =
-    cost.blocksTotal > 0 ? ` of ${blocksText(cost.blocksTotal)}, ${sizeText(cost.bytesTotal)}` : "";
+    cost.blocksTotal > 0 ? `${again} of ${blocksText(cost.blocksTotal)}, ${sizeText(cost.bytesTotal)}` : "";
   return `${blocksText(cost.blocksRead)}, ${sizeText(cost.bytesRead)} read${total}`;
 }
 
