@@ -33,10 +33,15 @@ impl Agent {
     /// An agent for the broker at `broker_url`, not started yet. `ingest` are further lines of
     /// `[ingest]`.
     pub fn configure(scratch: &Scratch, broker_url: &str, ingest: &str) -> Self {
+        Self::configure_mqtt(scratch, broker_url, "", ingest)
+    }
+
+    /// The same with further lines of `[mqtt]`.
+    pub fn configure_mqtt(scratch: &Scratch, broker_url: &str, mqtt: &str, ingest: &str) -> Self {
         let port = port::free();
         let data = scratch.join("data");
         let text = format!(
-            "[data]\ndir = \"{}\"\n\n[mqtt]\nurl = \"{broker_url}\"\n\n[http]\nlisten = \"127.0.0.1:{port}\"\n\n\
+            "[data]\ndir = \"{}\"\n\n[mqtt]\nurl = \"{broker_url}\"\n{mqtt}\n\n[http]\nlisten = \"127.0.0.1:{port}\"\n\n\
              [ingest]\n{ingest}\n",
             data.display()
         );
