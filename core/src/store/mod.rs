@@ -7,6 +7,7 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `device` | the two traits, what a medium must promise and what a power cut may leave |
+//! | `bad_block` | reading where the medium may fail: an error is not damage |
 //! | `limits`, `config`, `error` | every limit and its reason; what can be chosen; what is refused |
 //! | `partition` | calendar spans in UTC |
 //! | `identity` | which messages are stored already, for those that come again |
@@ -21,6 +22,7 @@
 //! | `snapshot` | what a question sees |
 //! | `sim` | a simulated medium and the oracle, for tests |
 
+mod bad_block;
 mod checkpoint;
 mod config;
 mod device;

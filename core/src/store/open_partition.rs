@@ -88,7 +88,7 @@ impl<M: Medium> Store<M> {
                 continue;
             }
             let Some(device) = self.medium.open(&file.path)? else { continue };
-            for (name, kind, unit, last) in file.last_times(&device) {
+            for (name, kind, unit, last) in file.last_times(&device)? {
                 let added = self.table.add(&name, kind, &unit);
                 open.heads.raise(added.map_err(|_| StoreError::TooManySeries)?, last);
             }

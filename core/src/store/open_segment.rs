@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::device::{Device, Medium};
@@ -47,12 +48,25 @@ impl<D: Device> OpenSegment<D> {
         Ok(Self { file, writer, device, length: 1, grow, indices: Vec::new() })
     }
 
-    /// Goes on with a segment that a scan found.
-    pub(super) fn resume(mut file: SegmentFile, writer: Writer, device: D, grow: u32) -> Self {
+    /// Goes on with a segment that a scan found. Blocks from `trusted` on were never known to be flushed: a
+    /// flush that failed may have left them readable and not durable, and the next one would say `Ok` all the
+    /// same. So they are written again.
+    pub(super) fn resume(
+        mut file: SegmentFile,
+        writer: Writer,
+        mut device: D,
+        trusted: u32,
+        grow: u32,
+    ) -> Result<Self, D::Error> {
         let length = file.block_count;
         file.block_count = writer.block_count();
         file.state = SegmentState::Open;
-        Self { file, writer, device, length, grow, indices: Vec::new() }
+        let mut bytes = vec![0; BLOCK_LEN];
+        for block in trusted..file.block_count {
+            device.read(block, &mut bytes)?;
+            device.write(block, &bytes)?;
+        }
+        Ok(Self { file, writer, device, length, grow, indices: Vec::new() })
     }
 
     /// Where a point belongs that is not after the last one of its series.
@@ -131,7 +145,7 @@ impl<D: Device> OpenSegment<D> {
             self.device.flush()?;
         }
         self.file.block_count = block_count;
-        self.file.state = read_back(&self.device, block_count);
+        self.file.state = read_back(&self.device, block_count)?;
         Ok(self.file)
     }
 }
@@ -147,17 +161,15 @@ pub(super) fn write_late<M: Medium>(
     let path = segment_file::path(partition, &header.id);
     let device = write_whole(medium, partition, &path, writer.take_blocks())?;
     let block_count = writer.block_count();
-    let state = if is_sealed { read_back(&device, block_count) } else { SegmentState::Unsealed };
+    let state = if is_sealed { read_back(&device, block_count)? } else { SegmentState::Unsealed };
     Ok(SegmentFile { path, header, block_count, state })
 }
 
 /// What the footer that was just written says.
-fn read_back<D: Device>(device: &D, block_count: u32) -> SegmentState {
+fn read_back<D: Device>(device: &D, block_count: u32) -> Result<SegmentState, D::Error> {
     let mut blocks = crate::segment::BlockMap::new();
-    match segment_file::ask(device, &mut blocks, |blocks| Sealed::open(block_count, blocks)) {
-        Ok(sealed) => SegmentState::Sealed(Box::new(sealed)),
-        Err(_) => SegmentState::Unsealed,
-    }
+    let opened = segment_file::ask(device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
+    Ok(opened.map_or(SegmentState::Unsealed, |sealed| SegmentState::Sealed(Box::new(sealed))))
 }
 
 /// Writes a file under a temporary name, flushes it, and gives it its own.

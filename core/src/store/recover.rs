@@ -126,7 +126,7 @@ impl<M: Medium> Store<M> {
                 continue;
             };
             let Some(device) = self.medium.open(&file.path)? else { continue };
-            let scanned = scan(&device, file.header, file.block_count, Some(trusted));
+            let scanned = scan(&device, file.header, file.block_count, Some(trusted))?;
             let is_whole = scanned.faults.is_empty();
             let resumed = if is_whole { Writer::resume(scanned, self.epoch).ok() } else { None };
             let Some(writer) = resumed else {
@@ -138,7 +138,7 @@ impl<M: Medium> Store<M> {
                 continue;
             };
             let grow = self.config.segment_grow_blocks;
-            resumed_segments.push(OpenSegment::resume(file, writer, device, grow));
+            resumed_segments.push(OpenSegment::resume(file, writer, device, trusted, grow)?);
         }
         resumed_segments.into_iter().try_for_each(|segment| self.take_up(segment))
     }
@@ -300,13 +300,20 @@ fn identify<M: Medium>(
     new_device: DeviceId,
     recovery: &mut Recovery,
 ) -> Result<DeviceId, M::Error> {
-    let stored = store_id::read(medium)?;
-    if let store_id::Found::Id(id) = stored {
+    let stored = store_id::read(medium);
+    if let Ok(store_id::Found::Id(id)) = stored {
         return Ok(id);
     }
     let known = match journal::device_id(medium)? {
         Some(id) => Some(id),
         None => segments.last().map(|file| file.header.id.device),
+    };
+    // A file of one block has no neighbours by which a bad block is told from a bad medium; but where the
+    // journal can be read and names the id, the medium is good.
+    let stored = match stored {
+        Err(error) if known.is_none() => return Err(error),
+        Err(_) => store_id::Found::Damaged,
+        Ok(stored) => stored,
     };
     recovery.is_identity_restored = known.is_some();
     recovery.is_new = known.is_none();

@@ -132,7 +132,7 @@ fn load<M: Medium>(store: &mut Store<M>, range: TimeRange) -> Result<Heads, Stor
     let mut last_times = Vec::new();
     for file in store.segments.iter().filter(|file| is_own(file, store) && file.header.partition == range) {
         if let Some(device) = store.medium.open(&file.path)? {
-            last_times.extend(file.last_times(&device));
+            last_times.extend(file.last_times(&device)?);
         }
     }
     for (name, kind, unit, last) in last_times {

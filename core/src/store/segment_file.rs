@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::bad_block::read_block;
 use super::device::{Device, Medium};
 use crate::block::{BLOCK_LEN, SegmentId};
 use crate::point::{TimeRange, ValueKind};
@@ -47,6 +48,9 @@ pub struct SegmentFile {
     pub state: SegmentState,
 }
 
+/// Name, kind, unit and last timestamp of a series.
+pub(super) type LastTime = (SeriesName, ValueKind, String, i64);
+
 /// The name of a segment's file.
 pub fn file_name(id: &SegmentId) -> String {
     let device: String = id.device.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -75,7 +79,7 @@ impl SegmentFile {
         let Some(device) = medium.open(path)? else { return Ok(None) };
         let block_count = device.block_count()?;
         let mut blocks = BlockMap::new();
-        let sealed = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks));
+        let sealed = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
         let path = path.to_string();
         let fault = match sealed {
             Ok(sealed) => {
@@ -90,51 +94,51 @@ impl SegmentFile {
             Err(fault) => fault,
         };
         let mut first = vec![0; BLOCK_LEN];
-        let header = match device.read(0, &mut first) {
-            Ok(()) => SegmentHeader::open(&first).map_err(|_| fault),
-            Err(_) => Err(fault),
-        };
+        read_block(&device, 0, &mut first)?;
+        let header = SegmentHeader::open(&first).map_err(|_| fault);
         Ok(Some(header.map(|header| Self { path, header, block_count, state: SegmentState::Unsealed })))
     }
 
     /// Name, kind, unit and last timestamp of each series; damage shortens the list.
-    pub(super) fn last_times<D: Device>(&self, device: &D) -> Vec<(SeriesName, ValueKind, String, i64)> {
+    ///
+    /// # Errors
+    /// The medium.
+    pub(super) fn last_times<D: Device>(&self, device: &D) -> Result<Vec<LastTime>, D::Error> {
         let SegmentState::Sealed(sealed) = &self.state else { return self.last_times_scanned(device) };
-        let Ok(all) = Selector::parse("{}") else { return Vec::new() };
-        let found = ask(device, &mut BlockMap::new(), |blocks| sealed.select(blocks, &all, &NoRegex));
+        let Ok(all) = Selector::parse("{}") else { return Ok(Vec::new()) };
+        let found = ask(device, &mut BlockMap::new(), |blocks| sealed.select(blocks, &all, &NoRegex))?;
         let Ok(found) = found else { return self.last_times_scanned(device) };
         let last = |range: TimeRange| range.end.saturating_sub(1);
-        found
-            .into_iter()
-            .filter(|(_, root)| root.block > 0)
-            .map(|(entry, root)| {
-                let span = TimeRange::new(root.summary.begin, root.summary.end);
-                (entry.name, entry.kind, entry.unit, last(span))
-            })
-            .collect()
+        let with_rows = found.into_iter().filter(|(_, root)| root.block > 0);
+        let last_times = with_rows.map(|(entry, root)| {
+            let span = TimeRange::new(root.summary.begin, root.summary.end);
+            (entry.name, entry.kind, entry.unit, last(span))
+        });
+        Ok(last_times.collect())
     }
 
-    fn last_times_scanned<D: Device>(&self, device: &D) -> Vec<(SeriesName, ValueKind, String, i64)> {
-        let scanned = scan(device, self.header, self.block_count, None);
-        let Ok(writer) = Writer::resume(scanned, 0) else { return Vec::new() };
-        let series = writer.series_with_rows();
-        series
-            .filter_map(|(_, name, kind, unit, span)| {
-                let name = SeriesName::parse(name).ok()?;
-                Some((name, kind, unit.to_string(), span.end.saturating_sub(1)))
-            })
-            .collect()
+    fn last_times_scanned<D: Device>(&self, device: &D) -> Result<Vec<LastTime>, D::Error> {
+        let scanned = scan(device, self.header, self.block_count, None)?;
+        let Ok(writer) = Writer::resume(scanned, 0) else { return Ok(Vec::new()) };
+        let last_times = writer.series_with_rows().filter_map(|(_, name, kind, unit, span)| {
+            let name = SeriesName::parse(name).ok()?;
+            Some((name, kind, unit.to_string(), span.end.saturating_sub(1)))
+        });
+        Ok(last_times.collect())
     }
 }
 
 /// Scans an unsealed segment. With `trusted` blocks known to be flushed, damage below them is passed over
 /// and noted, and whatever is wrong behind them ends the scan; without, damage is passed over everywhere.
+///
+/// # Errors
+/// The medium; a bad block is damage.
 pub(super) fn scan<D: Device>(
     device: &D,
     header: SegmentHeader,
     block_count: u32,
     trusted: Option<u32>,
-) -> Scanned {
+) -> Result<Scanned, D::Error> {
     let mut scan = Scan::new(header, trusted.is_some()).with_trusted(trusted.unwrap_or(0));
     let mut first = 1;
     let mut buffer = vec![0; SCAN_BLOCKS.min(block_count) as usize * BLOCK_LEN];
@@ -143,38 +147,40 @@ pub(super) fn scan<D: Device>(
         let bytes = &mut buffer[..count as usize * BLOCK_LEN];
         let is_read = device.read(first, bytes).is_ok();
         for (block, bytes) in (first..).zip(bytes.chunks_exact_mut(BLOCK_LEN)) {
-            if !is_read && device.read(block, bytes).is_err() {
-                bytes.fill(0);
+            if !is_read {
+                read_block(device, block, bytes)?;
             }
             if scan.push(bytes) == ScanStep::End {
-                return scan.finish();
+                return Ok(scan.finish());
             }
         }
         first += count;
     }
-    scan.finish()
+    Ok(scan.finish())
 }
 
-/// Asks a reader until it has the blocks it needs; one that can't be read is given as zeros.
+/// Asks a reader until it has the blocks it needs; a bad one is given as no valid block.
+///
+/// # Errors
+/// Outer: the medium. Inner: what the reader says.
 pub(super) fn ask<D: Device, T>(
     device: &D,
     blocks: &mut BlockMap,
     mut question: impl FnMut(&BlockMap) -> Result<Answer<T>, SegmentError>,
-) -> Result<T, SegmentError> {
+) -> Result<Result<T, SegmentError>, D::Error> {
     for _ in 0..ROUNDS_MAX {
-        let need = match question(blocks)? {
-            Answer::Ready(answer) => return Ok(answer),
-            Answer::Need(need) => need,
+        let need = match question(blocks) {
+            Ok(Answer::Ready(answer)) => return Ok(Ok(answer)),
+            Ok(Answer::Need(need)) => need,
+            Err(error) => return Ok(Err(error)),
         };
         for range in need {
             let mut bytes = vec![0; BLOCK_LEN];
             for block in range {
-                if device.read(block, &mut bytes).is_err() {
-                    bytes.fill(0);
-                }
+                read_block(device, block, &mut bytes)?;
                 blocks.insert(block, &bytes);
             }
         }
     }
-    Err(SegmentError::Truncated)
+    Ok(Err(SegmentError::Truncated))
 }

@@ -2,6 +2,7 @@
 
 use alloc::vec;
 
+use super::bad_block::read_block;
 use super::device::{Device, Medium};
 use crate::block::{
     BLOCK_LEN, Block, BlockHeader, BlockKind, DeviceId, HEADER_LEN, SegmentId, get_u16, open, seal,
@@ -31,9 +32,7 @@ pub(super) enum Found {
 pub(super) fn read<M: Medium>(medium: &M) -> Result<Found, M::Error> {
     let Some(device) = medium.open(PATH)? else { return Ok(Found::Missing) };
     let mut bytes = vec![0; BLOCK_LEN];
-    if device.read(0, &mut bytes).is_err() {
-        return Ok(Found::Damaged);
-    }
+    read_block(&device, 0, &mut bytes)?;
     Ok(parse(&bytes).map_or(Found::Damaged, Found::Id))
 }
 

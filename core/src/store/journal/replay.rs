@@ -49,8 +49,11 @@ impl<D: Device> Found<D> {
     /// Gives everything that counts to `visitor`.
     ///
     /// # Errors
-    /// What the visitor says.
-    pub(in crate::store) fn replay<V: Visitor>(&self, visitor: &mut V) -> Result<JournalDamage, V::Error> {
+    /// What the visitor says; the medium.
+    pub(in crate::store) fn replay<V: Visitor<Error: From<D::Error>>>(
+        &self,
+        visitor: &mut V,
+    ) -> Result<JournalDamage, V::Error> {
         let (checkpoint_lsn, carried) = match self.checkpoint() {
             Some((lsn, checkpoint)) => (lsn, checkpoint.carried),
             None => (0, 0),
@@ -112,7 +115,7 @@ impl<D: Device> Found<D> {
         parts
     }
 
-    fn replay_file<V: Visitor>(
+    fn replay_file<V: Visitor<Error: From<D::Error>>>(
         &self,
         at: usize,
         parts: &[(Scanned, Part)],
@@ -148,7 +151,7 @@ impl<D: Device> Found<D> {
                     }
                 }
             }
-        });
+        })?;
         result
     }
 }

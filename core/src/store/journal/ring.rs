@@ -14,6 +14,7 @@ use super::header;
 use super::scan::{FileScan, open_block, scan};
 use super::writer::Journal;
 use crate::block::{BLOCK_LEN, DeviceId, peek};
+use crate::store::bad_block::read_block;
 use crate::store::device::{Device, EntryKind, Medium};
 use crate::store::limits::{JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN};
 
@@ -106,9 +107,7 @@ pub(in crate::store) fn device_id<M: Medium>(medium: &M) -> Result<Option<Device
     let mut bytes = vec![0; BLOCK_LEN];
     for number in numbers(medium)? {
         let Some(device) = medium.open(&path(number))? else { continue };
-        if device.read(0, &mut bytes).is_err() {
-            continue;
-        }
+        read_block(&device, 0, &mut bytes)?;
         let named = peek(&bytes).ok().and_then(|(_, payload)| header::device_of(payload));
         if let Some(id) = named.filter(|id| open_block(&bytes, number, 0, id).is_some()) {
             return Ok(Some(id));
@@ -121,7 +120,7 @@ impl<D: Device> Found<D> {
     /// Reads what journal there is.
     ///
     /// # Errors
-    /// What the medium says of names; a block that can't be read is damage, not an error.
+    /// What the medium says; a bad block is damage, not an error.
     pub(in crate::store) fn find<M: Medium<Device = D, Error = D::Error>>(
         medium: &M,
         device: &DeviceId,
@@ -130,7 +129,7 @@ impl<D: Device> Found<D> {
         for number in numbers(medium)? {
             let Some(file) = medium.open(&path(number))? else { continue };
             let block_count = file.block_count()?;
-            let scan = scan(&file, block_count, number, device);
+            let scan = scan(&file, block_count, number, device)?;
             files.push(FoundFile { number, device: file, block_count, scan });
         }
         Ok(Self { files, device: *device })

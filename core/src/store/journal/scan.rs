@@ -1,7 +1,7 @@
 //! What one journal file holds after a start: its valid blocks, and what they say of each other.
 //!
 //! Blocks left over from an earlier round of the ring are valid too, but lie on another base; the run
-//! with the highest LSN is the file's content. A block that can't be read is as good as a damaged one.
+//! with the highest LSN is the file's content. A bad block is as good as a damaged one.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use super::entry::{Checkpoint, Entry};
 use super::record::preamble;
 use crate::block::{BLOCK_LEN, BlockHeader, BlockKind, DeviceId, SegmentId, open, peek};
+use crate::store::bad_block::read_block;
 use crate::store::device::Device;
 
 /// Blocks read at once.
@@ -41,12 +42,15 @@ pub(super) struct FileScan {
     pub(super) lsn_end: u64,
 }
 
-/// Reads `count` blocks from `first` on and gives each of them, or `None` where it can't be read.
+/// Reads the blocks of a range and gives each of them, or `None` where it is bad.
+///
+/// # Errors
+/// The medium.
 pub(super) fn for_each_block<D: Device>(
     device: &D,
     blocks: core::ops::Range<u32>,
     mut each: impl FnMut(u32, Option<&[u8]>),
-) {
+) -> Result<(), D::Error> {
     let mut buffer = vec![0; READ_BLOCKS.min(blocks.len() as u32) as usize * BLOCK_LEN];
     let mut first = blocks.start;
     while first < blocks.end {
@@ -54,11 +58,12 @@ pub(super) fn for_each_block<D: Device>(
         let bytes = &mut buffer[..count as usize * BLOCK_LEN];
         let is_read = device.read(first, bytes).is_ok();
         for (block, bytes) in (first..).zip(bytes.chunks_exact_mut(BLOCK_LEN)) {
-            let is_read = is_read || device.read(block, bytes).is_ok();
+            let is_read = is_read || read_block(device, block, bytes)?;
             each(block, is_read.then_some(&*bytes));
         }
         first += count;
     }
+    Ok(())
 }
 
 /// Opens block `block` of journal file `number`, whatever its epoch.
@@ -73,7 +78,15 @@ pub(super) fn open_block<'a>(
 }
 
 /// Reads all of file `number`.
-pub(super) fn scan<D: Device>(device: &D, block_count: u32, number: u32, id: &DeviceId) -> FileScan {
+///
+/// # Errors
+/// The medium.
+pub(super) fn scan<D: Device>(
+    device: &D,
+    block_count: u32,
+    number: u32,
+    id: &DeviceId,
+) -> Result<FileScan, D::Error> {
     let mut found = FileScan::default();
     let mut valid: Vec<(u32, Scanned)> = Vec::new();
     let mut checkpoints = Vec::new();
@@ -99,7 +112,7 @@ pub(super) fn scan<D: Device>(device: &D, block_count: u32, number: u32, id: &De
             found.lsn_end = header.lsn.saturating_add(1);
         }
         valid.push((header.epoch, record));
-    });
+    })?;
     let is_of_run = |lsn: u64, block: u32| lsn == found.base.saturating_add(u64::from(block));
     found.records = valid
         .into_iter()
@@ -108,5 +121,5 @@ pub(super) fn scan<D: Device>(device: &D, block_count: u32, number: u32, id: &De
         .collect();
     found.checkpoint =
         checkpoints.into_iter().rfind(|(lsn, _)| found.records.iter().any(|record| record.lsn == *lsn));
-    found
+    Ok(found)
 }

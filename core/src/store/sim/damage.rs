@@ -123,10 +123,11 @@ impl World {
         }
     }
 
-    /// Gives a journal record the LSN that its place asks for.
+    /// Gives a valid journal record the LSN that its place asks for.
     fn forge_lsn(&self, file: FileId, block: u32, out: &mut Block, device: &DeviceId) {
         let Some(first) = self.live[file].first() else { return };
-        if out[0] != BlockKind::JournalRecord as u8 || first[0] != BlockKind::JournalHeader as u8 {
+        let is_record = out[0] == BlockKind::JournalRecord as u8 && is_sealed(out, device);
+        if !is_record || first[0] != BlockKind::JournalHeader as u8 {
             return;
         }
         let base = first[LSN_AT].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
@@ -159,6 +160,16 @@ fn forge(block: &mut Block, device: &DeviceId) {
     }
     let nobody = [0; 16];
     let device = if block[0] == BlockKind::StoreIdentity as u8 { &nobody } else { device };
+    let crc = checksum(block, device);
+    block[CRC_AT..HEADER_LEN].copy_from_slice(&crc);
+}
+
+/// Whether the checksum of a block is right.
+fn is_sealed(block: &Block, device: &DeviceId) -> bool {
+    block[CRC_AT..HEADER_LEN] == checksum(block, device)
+}
+
+fn checksum(block: &Block, device: &DeviceId) -> [u8; 4] {
     let crc = Crc::new().with(&block[..CRC_AT]).with(&block[HEADER_LEN..BLOCK_LEN]).with(device);
-    block[CRC_AT..HEADER_LEN].copy_from_slice(&crc.value().to_le_bytes());
+    crc.value().to_le_bytes()
 }

@@ -25,6 +25,14 @@ pub enum Violation {
     Wrong(String, i64, OwnedValue),
     /// A point is there twice.
     Twice(String, i64),
+    /// Something that is valid says nothing sensible, or something healthy can't be read.
+    Unreadable(String),
+    /// A summary of a tree is not that of its points.
+    Aggregate(String),
+    /// The store did not do what it has to do.
+    Refused(String),
+    /// A recovery that was interrupted ends in another state than one that was not.
+    Differs(String, i64),
 }
 
 #[derive(Clone, Debug, Default)]
@@ -33,6 +41,9 @@ struct History {
     written: Vec<OwnedValue>,
     /// How many of them were written when the last acknowledgement was given.
     acknowledged: usize,
+    /// How many of them were written when the store was last started: those of them that were not
+    /// acknowledged then may be there or not, for ever.
+    of_earlier_runs: usize,
 }
 
 /// What was written and what was promised.
@@ -52,10 +63,19 @@ impl Oracle {
         self.points.entry((series.to_string(), timestamp)).or_default().written.push(value.into());
     }
 
-    /// Everything given so far was acknowledged.
+    /// Everything given since the start was acknowledged.
     pub fn acknowledge(&mut self) {
         for history in self.points.values_mut() {
-            history.acknowledged = history.written.len();
+            if history.written.len() > history.of_earlier_runs {
+                history.acknowledged = history.written.len();
+            }
+        }
+    }
+
+    /// The store was killed and started again: what was not acknowledged may be gone.
+    pub fn restart(&mut self) {
+        for history in self.points.values_mut() {
+            history.of_earlier_runs = history.written.len();
         }
     }
 
@@ -95,7 +115,7 @@ impl Oracle {
 
     /// The store was opened again and this is what it holds: from here on it must keep all of it.
     pub fn adopt(&mut self, read: impl IntoIterator<Item = (String, i64, OwnedValue)>) {
-        let history = |value| History { written: vec![value], acknowledged: 1 };
+        let history = |value| History { written: vec![value], acknowledged: 1, of_earlier_runs: 0 };
         self.points = read.into_iter().map(|(series, at, value)| ((series, at), history(value))).collect();
     }
 }

@@ -131,4 +131,12 @@ fn the_oracle_notices_every_kind_of_fault() {
         check(&[(1, float(1.0)), (3, OwnedValue::Gap)]),
         Err(Violation::Invented("s".into(), 3, OwnedValue::Gap))
     );
+    // What a killed process did not acknowledge is never acknowledged by the next one.
+    oracle.restart();
+    oracle.acknowledge();
+    let check = |points: &[(i64, OwnedValue)]| {
+        oracle.check(points.iter().map(|(at, value)| ("s".into(), *at, value.clone())))
+    };
+    assert_eq!(check(&[(1, float(1.0))]), Ok(()));
+    assert_eq!(check(&[(1, float(2.0)), (2, OwnedValue::Gap)]), Ok(()));
 }

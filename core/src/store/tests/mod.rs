@@ -1,15 +1,25 @@
-//! Tests of the store: how points find their places, and what a power cut may not do to them.
+//! Tests of the store: how points find their places, and what a power cut, a failing or a rotten medium may not do
+//! to them.
 //!
 //! | file | question |
 //! | --- | --- |
-//! | `reader` | what does the store hold? Read the plain way, block by block |
-//! | `workload` | what a gateway does to a store, from a seed, beside the oracle |
+//! | `reader`, `aggregates` | what does the store hold? Read the plain way, block by block; are the summaries right? |
+//! | `workload`, `sequence` | what a gateway does to a store, from a seed or a word, beside the oracle |
+//! | `trace` | a workload played once, with every moment at which the power could go, and their names |
+//! | `check`, `campaign` | what must hold after a crash; which crashes are tried |
 //! | `placement` | where does a point go? |
 //! | `opening` | what does a start find? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
+//! | `controls` | do the tests fail where the store is made to? |
 
+mod aggregates;
+mod campaign;
+mod check;
+mod controls;
 mod opening;
 mod placement;
 mod power;
 mod reader;
+mod sequence;
+mod trace;
 mod workload;

@@ -1,12 +1,10 @@
 //! What a start finds: a new place, a damaged identity, damaged segments, other settings.
 
 use super::reader::{Points, list, read, read_what_is_left};
-use super::workload::{DEVICE, HOUR_NS, Step, label, name, open, play, steps, tiny};
+use super::workload::{DEVICE, FROM, HOUR_NS, Step, label, name, open, play, steps, tiny};
 use crate::segment::SegmentError;
 use crate::store::sim::{Oracle, Random, SimMedium};
 use crate::store::{PartitionSpan, SegmentState, Store, StoreConfig};
-
-const FROM: i64 = 1_700_000_000_000_000_000;
 
 /// A store after a workload, closed or killed, and what it held.
 fn used(seed: u64, count: usize, is_closed: bool) -> (SimMedium, Points) {

@@ -7,9 +7,11 @@ use crate::block::DeviceId;
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use crate::series::SeriesName;
 use crate::store::sim::{Oracle, Random, SimError, SimMedium};
-use crate::store::{Identity, PartitionSpan, Reading, Recovery, Store, StoreConfig, StoreError};
+use crate::store::{Appended, Identity, PartitionSpan, Reading, Recovery, Store, StoreConfig, StoreError};
 
 pub(super) const DEVICE: DeviceId = *b"sixteen bytes id";
+/// When the workloads take place.
+pub(super) const FROM: i64 = 1_700_000_000_000_000_000;
 /// Length of the partitions of these tests.
 pub(super) const HOUR_NS: i64 = 3_600_000_000_000;
 /// States; the long ones make messages of several records.
@@ -72,6 +74,8 @@ pub(super) enum Step {
     Commit,
     Checkpoint,
     Seal,
+    /// The process is killed and started again.
+    Reopen,
 }
 
 /// A value that a step owns.
@@ -163,36 +167,73 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
     steps
 }
 
+fn tell(oracle: &mut Oracle, (series, at, value): &(u64, i64, Owned)) {
+    oracle.write(label(name(*series).as_str()), *at, value.value());
+}
+
+/// Gives a message to the store.
+fn append(
+    store: &mut SimStore,
+    identity: Option<Identity>,
+    points: &[(u64, i64, Owned)],
+) -> Result<Appended, SimError> {
+    let mut readings = Vec::new();
+    for (series, at, value) in points {
+        let series = store.series(name(*series), kind(*series), "W").map_err(medium_error)?;
+        readings.push(Reading { series, point: Point { timestamp: Timestamp(*at), value: value.value() } });
+    }
+    store.append(&readings, identity).map_err(medium_error)
+}
+
 /// Gives a message to the store and to the oracle.
 pub(super) fn send(
     store: &mut SimStore,
     oracle: &mut Oracle,
     identity: Option<Identity>,
     points: &[(u64, i64, Owned)],
-) -> Result<crate::store::Appended, SimError> {
-    let mut readings = Vec::new();
-    for (series, at, value) in points {
-        let name = name(*series);
-        oracle.write(label(name.as_str()), *at, value.value());
-        let series = store.series(name, kind(*series), "W").map_err(medium_error)?;
-        readings.push(Reading { series, point: Point { timestamp: Timestamp(*at), value: value.value() } });
-    }
-    store.append(&readings, identity).map_err(medium_error)
+) -> Result<Appended, SimError> {
+    points.iter().for_each(|point| tell(oracle, point));
+    append(store, identity, points)
 }
 
 /// Plays steps until the power goes.
 pub(super) fn play(store: &mut SimStore, oracle: &mut Oracle, steps: &[Step]) -> Result<(), SimError> {
+    play_noting(store, oracle, steps, false, &mut |_| {})
+}
+
+/// Plays steps until the power goes; `note` sees the oracle whenever it is told something. One that
+/// acknowledges early does so before the commit: a fault that must be noticed.
+pub(super) fn play_noting(
+    store: &mut SimStore,
+    oracle: &mut Oracle,
+    steps: &[Step],
+    acknowledges_early: bool,
+    note: &mut dyn FnMut(&Oracle),
+) -> Result<(), SimError> {
     for step in steps {
         match step {
             Step::Message(identity, points) => {
-                send(store, oracle, Some(*identity), points)?;
+                points.iter().for_each(|point| tell(oracle, point));
+                note(oracle);
+                append(store, Some(*identity), points)?;
             }
             Step::Commit => {
+                if acknowledges_early {
+                    oracle.acknowledge();
+                    note(oracle);
+                }
                 store.commit().map_err(medium_error)?;
                 oracle.acknowledge();
+                note(oracle);
             }
             Step::Checkpoint => store.checkpoint().map_err(medium_error)?,
             Step::Seal => store.seal().map_err(medium_error)?,
+            Step::Reopen => {
+                let medium = store.medium.clone();
+                oracle.restart();
+                note(oracle);
+                *store = open(&medium)?.0;
+            }
         }
     }
     Ok(())

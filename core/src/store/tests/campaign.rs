@@ -1,0 +1,108 @@
+//! A campaign: the power goes at the operations of a workload, with subsets of what was not flushed, and each end
+//! is recovered from and checked. A failure names itself, and [`replay`] plays it again.
+
+use super::check::{Tried, check, compare, go_on, interrupt};
+use super::trace::{Setting, Spec, Trace};
+use crate::store::sim::{SimMedium, Violation, fates};
+
+/// How much a campaign tries.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    /// Every this many operations the power is cut.
+    pub(super) stride: u64,
+    /// All subsets of up to so many unflushed operations.
+    pub(super) all_max: usize,
+    /// Random subsets of more, and how many ways of tearing.
+    pub(super) samples: usize,
+    /// One end in so many is gone on from, with another crash behind it.
+    pub(super) go_on_one_in: u64,
+    /// One end in so many has its recovery interrupted at every operation.
+    pub(super) interrupt_one_in: u64,
+    /// How often recovery is interrupted in a row.
+    pub(super) depth: u32,
+}
+
+/// A broken promise, and where.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) spec: Spec,
+    pub(super) violation: Violation,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}; to play it again: SILTSTONE_REPLAY=\"{}\"", self.violation, self.spec)
+    }
+}
+
+/// Plays a campaign on the workload `name`.
+pub(super) fn campaign(name: &str, effort: Effort, setting: &Setting) -> Result<Tried, Box<Failure>> {
+    let trace = Trace::play(name, setting).expect("a workload of that name");
+    let mut tried = Tried::default();
+    let cuts = trace.cuts();
+    let offset = name.bytes().map(u64::from).sum::<u64>() % effort.stride;
+    for cut in cuts.skip(offset as usize).step_by(effort.stride as usize) {
+        let at_cut = trace.cut(cut);
+        let whole = Spec { workload: name.to_string(), cuts: vec![(cut, Vec::new())] };
+        for fates in fates(at_cut.pending(), effort.all_max, effort.samples, &mut whole.random()) {
+            let spec = Spec { workload: name.to_string(), cuts: vec![(cut, fates)] };
+            try_end(&trace, &at_cut, &spec, effort, &mut tried)
+                .map_err(|(spec, violation)| Box::new(Failure { spec, violation }))?;
+        }
+    }
+    Ok(tried)
+}
+
+/// Recovers from one end, and from what may follow.
+fn try_end(
+    trace: &Trace,
+    at_cut: &SimMedium,
+    spec: &Spec,
+    effort: Effort,
+    tried: &mut Tried,
+) -> Result<(), (Spec, Violation)> {
+    let (cut, fates) = &spec.cuts[0];
+    let mut random = spec.random();
+    let medium = at_cut.after_crash(fates, &mut random);
+    let fresh = medium.after_kill();
+    let here = |violation| (spec.clone(), violation);
+    let checked = check(&medium, trace.oracle(*cut), &trace.script, random.one_in(4), tried);
+    let (store, points) = checked.map_err(here)?;
+    if random.one_in(effort.interrupt_one_in) {
+        interrupt(spec, &fresh, &points, effort.depth, tried)?;
+    }
+    if random.one_in(effort.go_on_one_in) {
+        go_on(&medium, store, &points, &mut random, tried).map_err(here)?;
+    }
+    Ok(())
+}
+
+/// Plays exactly one end again, with every check there is.
+pub(super) fn replay(spec: &Spec, setting: &Setting) -> Result<(), Violation> {
+    let missing = |what: &str| Violation::Refused(format!("{what}: no such thing"));
+    let trace = Trace::play(&spec.workload, setting).ok_or_else(|| missing(&spec.workload))?;
+    let (cut, fates) = spec.cuts.first().ok_or_else(|| missing("cut"))?;
+    let first = Spec { workload: spec.workload.clone(), cuts: vec![(*cut, fates.clone())] };
+    let mut random = first.random();
+    let mut medium = trace.cut(*cut).after_crash(fates, &mut random);
+    let untouched = medium.after_kill();
+    let (store, points) = check(&medium, trace.oracle(*cut), &trace.script, true, &mut Tried::default())?;
+    if spec.cuts.len() == 1 {
+        // The campaign drew whether to check summaries and to interrupt before it went on.
+        for n in [4, 2, 2] {
+            random.one_in(n);
+        }
+        return go_on(&medium, store, &points, &mut random, &mut Tried::default());
+    }
+    drop(store);
+    medium = untouched;
+    let mut so_far = first;
+    for (cut, fates) in &spec.cuts[1..] {
+        let watched = medium.after_kill();
+        watched.cut_power_at(*cut);
+        let _cut_short = super::workload::open(&watched);
+        so_far = so_far.and(*cut, fates);
+        medium = watched.after_crash(fates, &mut so_far.random());
+    }
+    compare(&medium, &points)
+}
