@@ -122,19 +122,16 @@ impl Asking {
 
     /// Begins the query; gives the blocks needed before that.
     fn begin(&mut self, shelf: &Shelf) -> Result<Need, Fault> {
-        let selected = shelf.library.select_within(self.question.range, &self.selector, &self.patterns);
-        let holdings = match selected.map_err(|error| shelf.fault(error))? {
+        let selected = shelf.library.select_for(&self.question, &self.selector, &self.patterns);
+        let mut holdings = match selected.map_err(|error| shelf.fault(error))? {
             Found::Need(requests) => return Ok(shelf.need(&requests)),
             Found::Ready(holdings) => holdings,
         };
-        let mut runs = Vec::new();
-        for holding in holdings {
-            if self.exact.as_deref().is_none_or(|name| name == holding.name.as_str()) {
-                self.names.push(holding.name);
-                runs.push(holding.runs);
-            }
+        if let Some(name) = &self.exact {
+            holdings.retain(|holding| name == holding.name.as_str());
         }
-        self.query = Some(Query::new(self.question.clone(), shelf.library.segments(), runs)?);
+        self.names = holdings.iter().map(|holding| holding.name.clone()).collect();
+        self.query = Some(shelf.library.query(self.question.clone(), holdings)?);
         Ok(Need::new())
     }
 

@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use siltstone_core::point::TimeRange;
+use siltstone_core::segment::Answer;
 use wasm_bindgen::prelude::*;
 
 use crate::asking::{Asking, AskingStep, Wish};
 use crate::fault::Fault;
 use crate::listing::Listing;
-use crate::opening::{Opening, OpeningStep};
+use crate::opening::Opening;
 use crate::shelf::Shelf;
 use crate::table::Table;
 
@@ -143,10 +144,10 @@ impl Engine {
     pub fn take_list(&mut self, job: u32) -> Series {
         let mut series = Series::default();
         if let Some(Job::Listing(listing)) = self.jobs.remove(&job) {
-            for known in listing.finish() {
-                series.names.push(known.name.as_str().to_owned());
-                series.kinds.push(known.kind.code());
-                series.units.push(known.unit);
+            for holding in listing.finish() {
+                series.names.push(holding.name.as_str().to_owned());
+                series.kinds.push(holding.kind.code());
+                series.units.push(holding.unit);
             }
         }
         series
@@ -195,11 +196,12 @@ impl Engine {
             Some(Job::Opening(opening)) => {
                 let device = opening.device;
                 match opening.step(budget_blocks)? {
-                    OpeningStep::Need(need) => {
-                        need.into_iter().map(|(first, count)| (device, first, count)).collect()
-                    }
-                    OpeningStep::Open(open) => {
-                        self.shelf.add(device, open)?;
+                    Answer::Need(need) => need
+                        .into_iter()
+                        .map(|range| (device, range.start, range.end.saturating_sub(range.start)))
+                        .collect(),
+                    Answer::Ready(opened) => {
+                        self.shelf.add(device, opened)?;
                         Vec::new()
                     }
                 }

@@ -1,6 +1,6 @@
 //! The job that lists the series of all open segments.
 
-use siltstone_core::query::{Found, Known};
+use siltstone_core::query::{Found, Holding};
 use siltstone_core::series::Selector;
 
 use crate::fault::Fault;
@@ -11,7 +11,7 @@ use crate::shelf::{Need, Shelf};
 pub(crate) struct Listing {
     selector: Selector,
     patterns: Patterns,
-    found: Vec<Known>,
+    found: Vec<Holding>,
 }
 
 impl Listing {
@@ -35,7 +35,7 @@ impl Listing {
     }
 
     /// The series in the order of names.
-    pub(crate) fn finish(self) -> Vec<Known> {
+    pub(crate) fn finish(self) -> Vec<Holding> {
         self.found
     }
 }

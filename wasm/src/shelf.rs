@@ -2,10 +2,9 @@
 
 use siltstone_core::point::TimeRange;
 use siltstone_core::query::{Library, Request, SegmentHandle};
-use siltstone_core::segment::SegmentError;
+use siltstone_core::segment::{Opened, SegmentError};
 
 use crate::fault::Fault;
-use crate::opening::Opened;
 
 /// Blocks that are needed: device, first, count.
 pub(crate) type Need = Vec<(u32, u32, u32)>;
@@ -23,17 +22,14 @@ pub(crate) struct Shelf {
 impl Shelf {
     /// Adds what was opened on `device`.
     pub(crate) fn add(&mut self, device: u32, opened: Opened) -> Result<(), Fault> {
-        let id = opened.id();
+        let id = opened.header().id;
         let mut others = (0..).map(SegmentHandle).take(self.devices.len());
         if others.any(|other| self.library.header(other).is_some_and(|header| header.id == id)) {
             return Err(Fault::new("already-open", "this segment is open already"));
         }
-        self.warnings.push(opened.warning());
+        self.warnings.push(warning_of(&opened));
         self.devices.push(Some(device));
-        match opened {
-            Opened::Sealed { sealed, blocks } => self.library.add_sealed(*sealed, blocks),
-            Opened::Scanned(scanned) => self.library.add_scanned(*scanned),
-        };
+        self.library.add(opened);
         Ok(())
     }
 
@@ -71,11 +67,25 @@ impl Shelf {
 
     /// The span of the segment on `device`, unless it has no rows.
     pub(crate) fn span(&self, device: u32) -> Option<TimeRange> {
-        self.handle(device).map(|handle| self.library.span(handle)).filter(|span| !span.is_empty())
+        self.library.get(self.handle(device)?)?.span()
     }
 
     /// What is wrong with the segment on `device`, though it opened.
     pub(crate) fn warning(&self, device: u32) -> Option<String> {
         self.handle(device).and_then(|handle| self.warnings.get(handle.0 as usize).cloned().flatten())
+    }
+}
+
+/// What is wrong with a segment, though it opened; the end of a sentence.
+fn warning_of(opened: &Opened) -> Option<String> {
+    match opened {
+        Opened::Sealed { sealed, .. } => sealed
+            .header_fault()
+            .map(|fault| format!("its first block is damaged ({fault}); the copy at its end is used")),
+        Opened::Unsealed(unsealed) => Some(match unsealed.faults.len() {
+            0 => "it was never sealed, so all of it was read; what its writer still held in memory is not in it"
+                .to_owned(),
+            damaged => format!("it was never sealed, and {damaged} of its blocks are damaged and left out"),
+        }),
     }
 }

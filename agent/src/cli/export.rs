@@ -84,12 +84,12 @@ fn write<W: Write>(
     out: W,
 ) -> Result<(u64, W), Written> {
     let fail = |error: ApiError| Written::Failed(error.into());
-    let mut merge = shelf.merge(selector, range).map_err(fail)?;
-    let mut sheet = SheetWriter::new(out, merge.names())?;
+    let (names, mut merge) = shelf.merge(selector, range).map_err(fail)?;
+    let mut sheet = SheetWriter::new(out, &names)?;
     let mut readings = 0;
-    while let Some((column, timestamp_ns)) = merge.next(shelf).map_err(fail)? {
-        if let Some(value) = merge.value(column) {
-            sheet.reading(timestamp_ns, column, &value)?;
+    while shelf.advance(&mut merge) {
+        if let Some((column, point)) = merge.reading() {
+            sheet.reading(point.timestamp.nanos(), column, &point.value)?;
             readings += 1;
         }
     }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 use siltstone_core::block::BLOCK_LEN;
+use siltstone_core::point::TimeRange;
+use siltstone_core::query::Holding;
 
 use super::arguments::InspectOptions;
 use super::dispatch::{Failure, note, print};
@@ -13,7 +15,7 @@ use super::input::block_files;
 use super::progress::blocks_bar;
 use super::walk::{Walk, walk};
 use crate::api::format_instant;
-use crate::shelf::{BlockSource, FileSource, Holding, Member, ParsedSelector, Shelf};
+use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
 
 /// Series listed one by one in the text form.
 const SERIES_LISTED_MAX: usize = 50;
@@ -45,8 +47,8 @@ pub(super) fn run(options: &InspectOptions) -> Result<(), Failure> {
 fn inspect(path: &Path) -> Result<Inspected, Failure> {
     let source = Arc::new(FileSource::open(path).map_err(Failure)?);
     let member = Member::open(Arc::clone(&source) as Arc<dyn BlockSource>)?;
-    let header = member.header;
-    let (sealed, blocks) = (member.is_sealed(), u64::from(member.block_count));
+    let header = *member.header();
+    let (sealed, blocks) = (member.is_sealed(), u64::from(member.opened().block_count()));
     let bar = blocks_bar(u64::from(source.block_count()), &path.display().to_string());
     let walk = walk(&*source, &header.id, |count| bar.inc(count));
     bar.finish_and_clear();
@@ -95,9 +97,8 @@ impl Inspected {
         (timestamps, values, leaves.saturating_sub(timestamps + values))
     }
 
-    fn span(&self) -> Option<(i64, i64)> {
-        let spans = self.holdings.iter().filter_map(Holding::span);
-        spans.map(|span| (span.begin, span.end)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    fn span(&self) -> Option<TimeRange> {
+        TimeRange::hull(self.holdings.iter().filter_map(Holding::span))
     }
 
     fn to_json(&self) -> Value {
@@ -139,7 +140,7 @@ impl Inspected {
             "path": self.path, "id": self.id, "kind": self.kind, "sealed": self.sealed, "rank": self.rank,
             "points": rows, "series_count": self.holdings.len(), "blocks": self.blocks,
             "bytes": self.blocks * BLOCK_LEN as u64,
-            "begin": self.span().map(|(begin, _)| begin.to_string()), "end": self.span().map(|(_, end)| end.to_string()),
+            "begin": self.span().map(|span| span.begin.to_string()), "end": self.span().map(|span| span.end.to_string()),
             "blocks_by_kind": kinds, "chunks_by_codec": codecs,
             "bytes_per_point": {
                 "file": per(self.blocks * BLOCK_LEN as u64, rows), "leaves": per(timestamps + values + overhead, rows),
@@ -159,8 +160,8 @@ impl Inspected {
         let state = if self.sealed { "sealed" } else { "not sealed" };
         // Writing into a String does not fail.
         let _ = writeln!(out, "  segment {}, {}, {state}, rank {}", self.id, self.kind, self.rank);
-        if let Some((begin, end)) = self.span() {
-            let _ = writeln!(out, "  from {} to {}", format_instant(begin), format_instant(end));
+        if let Some(span) = self.span() {
+            let _ = writeln!(out, "  from {} to {}", format_instant(span.begin), format_instant(span.end));
         }
         let _ = writeln!(
             out,

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use siltstone_core::segment::Opened;
+
 use super::arguments::VerifyOptions;
 use super::dispatch::{Failure, note, print};
 use super::input::block_files;
@@ -71,7 +73,7 @@ fn verify(path: &Path, is_named: bool) -> Verdict {
         fault(&mut verdict, format!("block {blocks}: it ends inside a block: it was cut"));
     }
     let bar = blocks_bar(u64::from(blocks), &path.display().to_string());
-    let walk = walk(&*source, &member.id(), |count| bar.inc(count));
+    let walk = walk(&*source, &member.header().id, |count| bar.inc(count));
     bar.finish_and_clear();
     verdict.rows = walk.rows();
     verdict.faults.extend(walk.faults.iter().map(|(block, reason)| format!("block {block}: {reason}")));
@@ -96,7 +98,7 @@ fn strip(sentence: &str, path: &Path) -> String {
 /// What the tail says against what the leaves hold.
 fn compare(member: Member, walk: &Walk) -> Vec<String> {
     let mut faults = Vec::new();
-    if let Some(sealed) = member.as_sealed()
+    if let Opened::Sealed { sealed, .. } = member.opened()
         && sealed.footer().rows != walk.rows()
     {
         faults.push(format!(

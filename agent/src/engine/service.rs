@@ -4,7 +4,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use siltstone_core::point::TimeRange;
+use siltstone_core::query::Holding;
 use siltstone_core::segment::Suggest;
 use siltstone_core::store::{RunContent, SegmentState};
 
@@ -12,7 +12,7 @@ use super::live::Engine;
 use super::shelves::id_text;
 use crate::api::{Answer, ApiError, Code, Question};
 use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
-use crate::shelf::{Holding, ParsedSelector};
+use crate::shelf::ParsedSelector;
 
 /// Bytes of a block.
 const BLOCK_BYTES: u64 = 4096;
@@ -31,14 +31,6 @@ impl AgentService {
     pub fn new(engine: Arc<Engine>, parts: Vec<HealthPart>) -> Self {
         Self { engine, parts }
     }
-
-    fn holdings(&self) -> Result<Vec<Holding>, ApiError> {
-        let everything = ParsedSelector::everything()?;
-        let mut shelf = self.engine.shelf(&everything)?;
-        let holdings = shelf.select(&everything);
-        self.engine.give_back(shelf);
-        Ok(holdings)
-    }
 }
 
 impl Service for AgentService {
@@ -51,10 +43,11 @@ impl Service for AgentService {
     }
 
     fn series(&self, search: &str, limit: usize) -> Result<SeriesList, ApiError> {
-        let holdings = self.holdings()?;
+        let everything = ParsedSelector::everything()?;
+        let mut shelf = self.engine.shelf(&everything)?;
+        let (holdings, span) = (shelf.list(&everything), shelf.span());
+        self.engine.give_back(shelf);
         let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
-        let spans = holdings.iter().filter_map(Holding::span);
-        let span = spans.reduce(|a, b| TimeRange::new(a.begin.min(b.begin), a.end.max(b.end)));
         let found: Vec<_> = holdings
             .iter()
             .filter(|holding| {
@@ -77,7 +70,7 @@ impl Service for AgentService {
 
     fn suggest(&self, what: &SuggestWhat, prefix: &str, limit: usize) -> Result<Vec<String>, ApiError> {
         let nothing = ParsedSelector::nothing()?;
-        let shelf = self.engine.shelf(&nothing)?;
+        let mut shelf = self.engine.shelf(&nothing)?;
         let asked = match what {
             SuggestWhat::Metric => Suggest::Metric,
             SuggestWhat::Tag => Suggest::Tag,

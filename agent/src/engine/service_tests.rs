@@ -83,6 +83,25 @@ fn sealed_and_open_readings_are_one_answer() {
 }
 
 #[test]
+fn a_file_whose_tail_was_damaged_is_read_block_by_block() {
+    let dir = TestDir::new("service-damage");
+    let service = service(&dir, 10_000);
+    let sealed = service.segments().unwrap().into_iter().find(|segment| segment.sealed).unwrap();
+    let path = dir.path().join(format!("store/segments/{}/{}.silt", sealed.partition, sealed.id));
+    let mut bytes = std::fs::read(&path).unwrap();
+    let last = bytes.len() - 4096 + 50;
+    bytes[last] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    for _ in 0..2 {
+        let answer = service.query(&Question { limit: 100_000, ..Question::all("temperature") }).unwrap();
+        assert_eq!(answer.rows.len(), 20_000);
+        assert!(answer.warnings[0].ends_with("; it is read block by block"), "{:?}", answer.warnings);
+        assert_eq!(service.series("", 9).unwrap().total, 2);
+        assert_eq!(service.suggest(&SuggestWhat::Metric, "", 5).unwrap(), ["temperature"]);
+    }
+}
+
+#[test]
 fn lists_suggestions_and_health() {
     let dir = TestDir::new("service-lists");
     let service = service(&dir, 500);

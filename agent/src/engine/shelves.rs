@@ -1,14 +1,14 @@
 //! Snapshots as shelves, and what is kept between questions.
 //!
 //! Kept are the open files of sealed segments, the blocks of their tails that were read (bounded),
-//! and scans of files that were never sealed. A question takes what it needs and gives it back.
+//! and scans of files that have no usable tail. A question takes what it needs and gives it back.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use siltstone_core::block::SegmentId;
-use siltstone_core::segment::BlockMap;
+use siltstone_core::segment::{BlockMap, Opened};
 use siltstone_core::store::{Run, RunContent, file_name};
 
 use super::live::Engine;
@@ -17,6 +17,8 @@ use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
 
 /// Blocks of tails that are kept: 4 MiB.
 const TAIL_BLOCKS_MAX: usize = 1024;
+/// Blocks of one tail that are kept.
+const FILE_TAIL_BLOCKS_MAX: usize = 256;
 /// Files that are kept open.
 const FILES_MAX: usize = 256;
 /// How long a question may take.
@@ -67,6 +69,11 @@ impl Engine {
     fn member(&self, kept: &mut Kept, run: Run) -> Result<Member, String> {
         let Run { header, path, block_count, content } = run;
         let id = header.id;
+        if !matches!(content, RunContent::Live(_))
+            && let Some(member) = kept.scans.remove(&(id, block_count))
+        {
+            return Ok(member);
+        }
         let open = |path: &str| {
             let path = self.medium.path(path).map_err(|error| error.to_string())?;
             Ok::<_, String>(Arc::new(FileSource::open(&path)?.limited(block_count)) as Arc<dyn BlockSource>)
@@ -84,16 +91,16 @@ impl Engine {
                         source
                     }
                 };
-                Ok(Member::sealed(sealed, source, kept.tails.remove(&id).unwrap_or_default()))
+                let blocks = kept.tails.remove(&id).unwrap_or_default();
+                Ok(Member::stored(Opened::Sealed { sealed, blocks }, source))
             }
             (RunContent::Live(live), path) => {
                 let source = path.as_deref().map(open).transpose()?;
-                Ok(Member::live(header, block_count, live, source))
+                Ok(Member::live(live, source))
             }
-            (RunContent::Unsealed, Some(path)) => match kept.scans.remove(&(id, block_count)) {
-                Some(member) => Ok(member),
-                None => Member::scan(open(&path)?, Vec::new()).map_err(|error| error.to_string()),
-            },
+            (RunContent::Unsealed, Some(path)) => {
+                Member::scan(open(&path)?, Vec::new()).map_err(|error| error.to_string())
+            }
             (_, None) => Err(format!("the segment {} has no file", id_text(&id))),
         }
     }
@@ -102,12 +109,12 @@ impl Engine {
     pub(super) fn give_back(&self, shelf: Shelf) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for member in shelf.into_members() {
-            if member.is_scanned() {
-                kept.scans.insert((member.id(), member.block_count), member);
-                continue;
-            }
-            let id = member.id();
-            if let Some(tail) = member.into_tail() {
+            let id = member.header().id;
+            if let Some(block_count) = member.scanned_blocks() {
+                kept.scans.insert((id, block_count), member);
+            } else if let Opened::Sealed { blocks: tail, .. } = member.into_opened()
+                && tail.len() <= FILE_TAIL_BLOCKS_MAX
+            {
                 let blocks: usize = kept.tails.values().map(BlockMap::len).sum();
                 if blocks + tail.len() > TAIL_BLOCKS_MAX {
                     kept.tails.clear();

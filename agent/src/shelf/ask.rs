@@ -1,150 +1,24 @@
-//! A question to an answer: which series, what each file holds of them, the query, its rows.
+//! Questions to answers: core's queries driven over the shelf, within a time.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use siltstone_core::point::{TimeRange, ValueKind};
+use siltstone_core::point::TimeRange;
 use siltstone_core::query::{
-    self, Batch, Buckets, Done, Query, Request, Run, Segment, SegmentHandle, Step, Task, Unreadable,
+    self, Batch, Buckets, Done, Library, Merge, MergeStep, Query, Request, Step, Task, Unreadable, Warning,
 };
-use siltstone_core::segment::Suggest;
 use siltstone_core::series::SeriesName;
-use siltstone_core::tree::Laws;
 
-use super::member::{Member, OpenError, supply};
 use super::selector::ParsedSelector;
+use super::supply::Shelf;
 use super::{cursor, rows};
 use crate::api::{Answer, ApiError, Code, Cost, Order, Question};
 
 /// Blocks asked for at a time: bounds the memory of a question.
 const BUDGET_BLOCKS: usize = 64;
-/// Warnings that an answer carries.
-const WARNINGS_MAX: usize = 100;
-
-/// A series and what the files hold of it.
-#[derive(Clone, Debug)]
-pub struct Holding {
-    /// Its name.
-    pub name: SeriesName,
-    /// The kind of its first value.
-    pub kind: ValueKind,
-    /// Its unit, or empty.
-    pub unit: String,
-    /// One run a file that has rows of it.
-    pub runs: Vec<Run>,
-}
-
-impl Holding {
-    /// From the first row in any file to behind the last; `None` without rows.
-    pub fn span(&self) -> Option<TimeRange> {
-        let spans = self.runs.iter().flat_map(|run| &run.roots).map(|root| root.summary.span());
-        spans.reduce(|a, b| TimeRange::new(a.begin.min(b.begin), a.end.max(b.end)))
-    }
-}
-
-/// Block files side by side.
-#[derive(Default)]
-pub struct Shelf {
-    members: Vec<Member>,
-    warnings: Vec<String>,
-    deadline: Option<Instant>,
-}
+/// Blocks asked for at a time for each of several series that are merged.
+const MERGE_BUDGET_BLOCKS: usize = 4;
 
 impl Shelf {
-    /// An empty shelf.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Questions that take longer than `limit` from now on are given up.
-    #[must_use]
-    pub fn with_time_limit(mut self, limit: Duration) -> Self {
-        self.deadline = Instant::now().checked_add(limit);
-        self
-    }
-
-    /// Puts a block file on the shelf.
-    pub fn add(&mut self, member: Member) {
-        for warning in &member.warnings {
-            self.warn(warning.clone());
-        }
-        self.members.push(member);
-    }
-
-    /// The files.
-    pub fn members(&self) -> &[Member] {
-        &self.members
-    }
-
-    /// The files, when the shelf is not needed any more.
-    pub fn into_members(self) -> Vec<Member> {
-        self.members
-    }
-
-    /// What could not be read so far, a sentence each.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// Notes something that could not be read.
-    pub fn warn(&mut self, sentence: String) {
-        if self.warnings.len() < WARNINGS_MAX && !self.warnings.contains(&sentence) {
-            self.warnings.push(sentence);
-        }
-    }
-
-    /// The series that `selector` means, in the order of names. Files that can't say are reported.
-    pub fn select(&mut self, selector: &ParsedSelector) -> Vec<Holding> {
-        let mut found: BTreeMap<SeriesName, Holding> = BTreeMap::new();
-        for index in 0..self.members.len() {
-            let handle = SegmentHandle(u32::try_from(index).unwrap_or(u32::MAX));
-            let Some(member) = self.members.get_mut(index) else { continue };
-            let known = member.warnings.len();
-            let selected: Result<_, OpenError> = member.select(selector);
-            let rank = member.header.rank;
-            let fresh: Vec<_> = member.warnings.iter().skip(known).cloned().collect();
-            for warning in fresh {
-                self.warn(warning);
-            }
-            let series = match selected {
-                Ok(series) => series,
-                Err(error) => {
-                    self.warn(error.to_string());
-                    continue;
-                }
-            };
-            for series in series {
-                let holding = found.entry(series.name.clone()).or_insert_with(|| Holding {
-                    name: series.name,
-                    kind: series.kind,
-                    unit: series.unit,
-                    runs: Vec::new(),
-                });
-                if series.root.summary.rows() > 0 {
-                    let run =
-                        Run { segment: handle, series: series.root.series, rank, roots: vec![series.root] };
-                    holding.runs.push(run);
-                }
-            }
-        }
-        found.into_values().collect()
-    }
-
-    /// Completions of `prefix` from the files that have an index, in order.
-    pub fn suggest(&self, what: Suggest<'_>, prefix: &str, limit: usize) -> Vec<String> {
-        let mut words = std::collections::BTreeSet::new();
-        for member in &self.members {
-            let (Some(sealed), Some(source)) = (member.as_sealed(), member.source()) else { continue };
-            let mut blocks = siltstone_core::segment::BlockMap::new();
-            if let Ok(found) =
-                supply(&**source, &mut blocks, |blocks| sealed.suggest(blocks, what, prefix, limit))
-            {
-                words.extend(found);
-            }
-        }
-        words.into_iter().take(limit).collect()
-    }
-
     /// Answers a question, or a page of it.
     ///
     /// # Errors
@@ -153,20 +27,13 @@ impl Shelf {
     /// the rows that can be read, and warnings.
     pub fn ask(&mut self, question: &Question) -> Result<Answer, ApiError> {
         let selector = ParsedSelector::parse(&question.select)?;
-        let holdings = self.select(&selector);
+        let mut asked = to_core(question)?;
+        let select = |library: &Library| library.select_for(&asked, &selector.selector, &selector.patterns);
+        let holdings = self.found(select, Self::scan_instead);
         let names: Vec<_> = holdings.iter().map(|holding| holding.name.clone()).collect();
-        let spans = holdings.iter().filter_map(Holding::span);
-        let span = spans.reduce(|a, b| TimeRange::new(a.begin.min(b.begin), a.end.max(b.end)));
-        let range = clip(TimeRange::new(question.begin_ns, question.end_ns), span);
-        let asked = query::Question { range, ..to_core(question, &names, self.laws())? };
-        let segments: Vec<_> = self
-            .members
-            .iter()
-            .map(|member| Segment { id: member.id(), blocks: member.block_count })
-            .collect();
-        let runs = holdings.into_iter().map(|holding| holding.runs).collect();
-        let mut query =
-            Query::new(asked, segments, runs).map_err(|error| ApiError::bad(error.to_string()))?;
+        asked.resume = question.cursor.as_ref().map(|text| cursor::parse(text, &names)).transpose()?;
+        let query = self.library.query(asked, holdings);
+        let mut query = query.map_err(|error| ApiError::bad(error.to_string()))?;
         let mut answer = Answer { columns: rows::columns(&question.functions), ..Answer::default() };
         let done = self.drive(&mut query, |batch| {
             if let Some(name) = names.get(batch.series as usize) {
@@ -182,10 +49,8 @@ impl Shelf {
             points_decoded: statistics.points_decoded,
             subtrees_used: statistics.subtrees_used,
         };
-        for warning in &statistics.warnings {
-            self.warn_damage(warning);
-        }
-        answer.warnings.clone_from(&self.warnings);
+        self.warn_of(&statistics.warnings);
+        answer.warnings = self.warnings().to_vec();
         Ok(answer)
     }
 
@@ -202,56 +67,71 @@ impl Shelf {
                 Step::Batch(batch) => take(batch),
                 Step::Done(done) => return Ok(done),
                 Step::Need(requests) => {
-                    for request in requests {
-                        self.feed(query, &request);
-                    }
+                    self.fetch_all(&requests, |request, bytes| query.feed(request, bytes))
                 }
             }
         }
     }
 
-    pub(super) fn warn_damage(&mut self, warning: &query::Warning) {
-        let label = self.label(warning.segment);
-        self.warn(format!("{label}: block {}: {}", warning.block, warning.damage));
+    /// The readings of the series that `selector` means, in `range`, in the order of time; the names of the
+    /// series.
+    ///
+    /// # Errors
+    ///
+    /// Where core refuses the question.
+    pub fn merge(
+        &mut self,
+        selector: &ParsedSelector,
+        range: TimeRange,
+    ) -> Result<(Vec<SeriesName>, Merge), ApiError> {
+        let holdings = self.select(selector);
+        let (mut names, mut queries) = (Vec::new(), Vec::new());
+        for holding in holdings {
+            names.push(holding.name.clone());
+            let query = self.library.query(query::Question::select(range), vec![holding]);
+            queries.push(query.map_err(|error| ApiError::bad(error.to_string()))?);
+        }
+        Ok((names, Merge::new(queries)))
     }
 
-    pub(super) fn feed(&mut self, query: &mut Query, request: &Request) {
-        let member = self.members.get(request.segment.0 as usize);
-        match member.map_or(Err("there is no such file".to_owned()), |member| {
-            member.read(request.block, request.count)
-        }) {
-            Ok(bytes) => query.feed(request, Ok(&bytes)),
-            Err(reason) => {
-                self.warn(reason);
-                query.feed(request, Err(Unreadable));
+    /// Goes on to the next reading of a merge; `false` at its end.
+    pub fn advance(&mut self, merge: &mut Merge) -> bool {
+        loop {
+            match merge.step(MERGE_BUDGET_BLOCKS) {
+                MergeStep::Reading => return true,
+                MergeStep::Need(requests) => {
+                    self.fetch_all(&requests, |request, bytes| merge.feed(request, bytes));
+                }
+                MergeStep::Done(warnings) => {
+                    self.warn_of(&warnings);
+                    return false;
+                }
             }
         }
     }
 
-    fn label(&self, segment: SegmentHandle) -> String {
-        let source = self.members.get(segment.0 as usize).and_then(Member::source);
-        source.map_or_else(|| "memory".to_owned(), |source| source.label().to_owned())
+    fn fetch_all(&mut self, requests: &[Request], mut feed: impl FnMut(&Request, Result<&[u8], Unreadable>)) {
+        for request in requests {
+            match self.fetch(request) {
+                Ok(bytes) => feed(request, Ok(&bytes)),
+                Err(reason) => {
+                    self.warn(reason);
+                    feed(request, Err(Unreadable));
+                }
+            }
+        }
     }
 
-    /// How long values are held, as the files say: the same for all files of a store.
-    fn laws(&self) -> Laws {
-        let max_hold_ns = self.members.iter().map(|member| member.header.max_hold_ns).min();
-        max_hold_ns.map_or_else(Laws::default, |max_hold_ns| Laws { max_hold_ns })
+    fn warn_of(&mut self, warnings: &[Warning]) {
+        for warning in warnings {
+            let label = self.label(warning.segment);
+            self.warn(format!("{label}: block {}: {}", warning.block, warning.damage));
+        }
     }
 }
 
-/// A range whose open ends are those of what is stored, so that a bucket over all of it has a span
-/// that means something.
-fn clip(range: TimeRange, stored: Option<TimeRange>) -> TimeRange {
-    let Some(stored) = stored else { return range };
-    TimeRange::new(
-        if range.begin == i64::MIN { stored.begin.min(range.end) } else { range.begin },
-        if range.end == i64::MAX { stored.end.max(range.begin) } else { range.end },
-    )
-}
-
-/// The question as core wants it.
-fn to_core(question: &Question, names: &[SeriesName], laws: Laws) -> Result<query::Question, ApiError> {
+/// The question as core wants it, from its begin.
+fn to_core(question: &Question) -> Result<query::Question, ApiError> {
     let task = if question.functions.is_empty() {
         Task::Select(match question.order {
             Order::Ascending => query::Order::Forward,
@@ -269,14 +149,9 @@ fn to_core(question: &Question, names: &[SeriesName], laws: Laws) -> Result<quer
         Task::Group { buckets, functions: question.functions.clone(), snap: question.snap }
     };
     Ok(query::Question {
-        range: TimeRange::new(question.begin_ns, question.end_ns),
         filter: question.condition,
         task,
         limit: Some(u64::from(question.limit)),
-        resume: match &question.cursor {
-            Some(text) => Some(cursor::parse(text, names)?),
-            None => None,
-        },
-        laws,
+        ..query::Question::select(TimeRange::new(question.begin_ns, question.end_ns))
     })
 }

@@ -26,6 +26,11 @@ pub trait BlockSource: Send + Sync {
     fn read(&self, first: u32, count: u32) -> Result<Vec<u8>, String>;
 }
 
+/// Bytes of `count` blocks.
+pub(super) fn bytes_of(count: u32) -> usize {
+    count as usize * BLOCK_LEN
+}
+
 /// Blocks of a file of the system.
 #[derive(Debug)]
 pub struct FileSource {
@@ -79,7 +84,7 @@ impl BlockSource for FileSource {
     fn read(&self, first: u32, count: u32) -> Result<Vec<u8>, String> {
         // Never more memory than the file has blocks.
         let count = count.min(self.block_count.saturating_sub(first));
-        let mut bytes = vec![0; count as usize * BLOCK_LEN];
+        let mut bytes = vec![0; bytes_of(count)];
         match self.file.read_exact_at(&mut bytes, u64::from(first) * BLOCK_LEN as u64) {
             Ok(()) => Ok(bytes),
             Err(error) => Err(format!("{}: block {first}: {error}", self.label)),

@@ -69,6 +69,19 @@ impl TimeRange {
     pub fn intersect(self, other: Self) -> Self {
         Self { begin: self.begin.max(other.begin), end: self.end.min(other.end) }
     }
+
+    /// The smallest range around all of `ranges`; `None` where there are none.
+    pub fn hull(ranges: impl IntoIterator<Item = Self>) -> Option<Self> {
+        ranges.into_iter().reduce(|a, b| Self { begin: a.begin.min(b.begin), end: a.end.max(b.end) })
+    }
+
+    /// The same range, whose open ends are those of `stored`.
+    pub fn with_ends_of(self, stored: Self) -> Self {
+        Self {
+            begin: if self.begin == i64::MIN { stored.begin.min(self.end) } else { self.begin },
+            end: if self.end == i64::MAX { stored.end.max(self.begin) } else { self.end },
+        }
+    }
 }
 
 #[cfg(test)]
@@ -83,6 +96,19 @@ mod tests {
         assert!(!range.overlaps(TimeRange::new(15, 15)));
         assert!(range.covers(TimeRange::new(10, 20)) && !range.covers(TimeRange::new(9, 20)));
         assert!(range.intersect(TimeRange::new(30, 40)).is_empty());
+    }
+
+    #[test]
+    fn open_ends_are_those_of_what_is_stored() {
+        let stored = TimeRange::hull([TimeRange::new(15, 30), TimeRange::new(10, 20)]);
+        assert_eq!(stored, Some(TimeRange::new(10, 30)));
+        assert_eq!(TimeRange::hull([]), None);
+        let ends = |begin, end| TimeRange::new(begin, end).with_ends_of(TimeRange::new(10, 30));
+        assert_eq!(ends(i64::MIN, i64::MAX), TimeRange::new(10, 30));
+        assert_eq!(ends(0, i64::MAX), TimeRange::new(0, 30));
+        assert_eq!(ends(i64::MIN, 5), TimeRange::new(5, 5));
+        assert_eq!(ends(40, i64::MAX), TimeRange::new(40, 40));
+        assert_eq!(ends(12, 14), TimeRange::new(12, 14));
     }
 
     #[test]

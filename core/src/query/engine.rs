@@ -106,7 +106,8 @@ impl Query {
         let mut sweeps = Vec::with_capacity(series.len());
         for (number, runs) in series.into_iter().enumerate() {
             let runs = if number < at { Vec::new() } else { runs };
-            let range = looked_at(&question, number);
+            let range = Slots::new(&question, range_of(&question, number)).range();
+            let range = question.reach(range, question.laws);
             sweeps.push(Sweep::new(runs, range, (order, question.filter), &mut statistics));
         }
         let left = question.limit.unwrap_or(u64::MAX);
@@ -267,16 +268,6 @@ fn range_of(question: &Question, number: usize) -> TimeRange {
         }
     }
     range
-}
-
-/// What has to be looked at to answer for one series.
-fn looked_at(question: &Question, number: usize) -> TimeRange {
-    let range = Slots::new(question, range_of(question, number)).range();
-    if !question.needs().hold || range.is_empty() {
-        return range;
-    }
-    let hold_ns = question.laws.max_hold_ns;
-    TimeRange::new(range.begin.saturating_sub(hold_ns), range.end.saturating_add(hold_ns))
 }
 
 fn sink_of(question: &Question, number: usize, left: u64) -> Sink {

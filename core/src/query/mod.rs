@@ -21,6 +21,7 @@
 //! | `damage` | what could not be read, and what an answer cost |
 //! | `engine` | the state machine |
 //! | `library` | several segments as one set of series |
+//! | `merge` | the readings of several series in the order of time |
 
 mod blocks;
 mod bucket;
@@ -31,6 +32,7 @@ mod filter;
 mod function;
 mod group;
 mod library;
+mod merge;
 mod part;
 mod planner;
 mod question;
@@ -47,7 +49,8 @@ pub use damage::{Damage, Statistics, Unreadable, WARNINGS_MAX, Warning};
 pub use engine::{Batch, Done, Query, REFERENCES_MAX, Step};
 pub use filter::{Comparison, Filter};
 pub use function::Function;
-pub use library::{Found, Holding, Known, Library};
+pub use library::{Found, Holding, Library, SegmentFault};
+pub use merge::{Merge, MergeStep};
 pub use planner::Request;
 pub use question::{Buckets, EDGES_MAX, HELD_BUCKETS_MAX, Order, Question, QuestionError, Resume, Task};
 pub use runs::{Run, Segment, SegmentHandle};

@@ -104,6 +104,15 @@ impl Question {
         Self { task, ..Self::select(range) }
     }
 
+    /// What has to be looked at to answer for `range`: where values are held, also what lies as near to it as that.
+    pub(super) fn reach(&self, range: TimeRange, laws: Laws) -> TimeRange {
+        if !self.needs().hold || range.is_empty() {
+            return range;
+        }
+        let hold_ns = laws.max_hold_ns;
+        TimeRange::new(range.begin.saturating_sub(hold_ns), range.end.saturating_add(hold_ns))
+    }
+
     /// What the functions need to know.
     pub(super) fn needs(&self) -> Needs {
         match &self.task {

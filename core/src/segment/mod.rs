@@ -16,6 +16,8 @@
 //! | `reader` | a sealed segment |
 //! | `scan` | one without a footer |
 //! | `view` | one that is being written |
+//! | `unsealed` | what was scanned, or is being written, as questions see it |
+//! | `opening`, `opened` | any of them: how it is opened, and how it is asked |
 //! | `error` | what can be wrong |
 
 #[cfg(feature = "alloc")]
@@ -33,6 +35,10 @@ mod log;
 #[cfg(feature = "alloc")]
 mod open_series;
 #[cfg(feature = "alloc")]
+mod opened;
+#[cfg(feature = "alloc")]
+mod opening;
+#[cfg(feature = "alloc")]
 mod reader;
 #[cfg(feature = "alloc")]
 mod roots;
@@ -44,6 +50,8 @@ mod scan;
 mod seal;
 #[cfg(feature = "alloc")]
 mod tail;
+#[cfg(feature = "alloc")]
+mod unsealed;
 #[cfg(feature = "alloc")]
 mod view;
 #[cfg(feature = "alloc")]
@@ -60,9 +68,15 @@ pub use footer::{Footer, Section, SectionKind};
 pub use header::{FORMAT_VERSION, MAGIC, SegmentHeader, SegmentKind};
 pub use lean::{LeanError, LeanWriter};
 #[cfg(feature = "alloc")]
+pub use opened::Opened;
+#[cfg(feature = "alloc")]
+pub use opening::Opening;
+#[cfg(feature = "alloc")]
 pub use reader::{Sealed, Suggest};
 #[cfg(feature = "alloc")]
 pub use scan::{Scan, ScanStep, Scanned};
+#[cfg(feature = "alloc")]
+pub use unsealed::{SegmentSeries, Unsealed};
 #[cfg(feature = "alloc")]
 pub use view::View;
 #[cfg(feature = "alloc")]

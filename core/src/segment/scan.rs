@@ -12,7 +12,6 @@ use super::log::{self, LOGGED_ROWS_MIN};
 use super::writer::Defined;
 use crate::block::{BlockError, BlockKind, open};
 use crate::codec::{self, Chunk};
-use crate::point::ValueKind;
 use crate::series::SeriesName;
 use crate::tree::leaf::{Entry, Leaf};
 use crate::tree::{Laws, Reference, VIRTUAL_BLOCK_MIN, summarize};
@@ -59,18 +58,6 @@ pub struct Scanned {
     pub lsn: u64,
     /// Damage that a lenient scan passed over.
     pub faults: Vec<SegmentError>,
-}
-
-impl Scanned {
-    /// The series in the order of their indices: name, kind, unit.
-    pub fn series(&self) -> impl ExactSizeIterator<Item = (&SeriesName, ValueKind, &str)> {
-        self.definitions.iter().map(|defined| (&defined.name, defined.kind, defined.unit.as_str()))
-    }
-
-    /// References to all chunks, in the order of writing.
-    pub fn references(&self) -> &[Reference] {
-        &self.references
-    }
 }
 
 impl Scan {

@@ -64,4 +64,4 @@ pub use recover::Recovery;
 pub use running::{Appended, Reading, Store};
 pub use segment_file::{SegmentFile, SegmentState, file_name};
 pub use series_table::SeriesId;
-pub use snapshot::{LiveRun, LiveSeries, Run, RunContent};
+pub use snapshot::{Run, RunContent};

@@ -5,47 +5,16 @@
 //! copy: the store may go on writing, and files that it names only grow.
 
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::device::Medium;
 use super::error::StoreError;
 use super::running::Store;
 use super::segment_file::SegmentState;
-use crate::block::{Block, SegmentId};
-use crate::point::ValueKind;
-use crate::segment::{BlockMap, Blocks, Sealed, SegmentHeader, SegmentKind, View, Writer};
-use crate::series::{RegexMatcher, Selector, SeriesName};
-use crate::tree::Reference;
-
-/// A series of a run that is not sealed.
-#[derive(Clone, Debug)]
-pub struct LiveSeries {
-    /// Its canonical name.
-    pub name: SeriesName,
-    /// What its values were first seen to be.
-    pub kind: ValueKind,
-    /// The unit of its values; empty where none is known.
-    pub unit: String,
-    /// What names all of its rows in the run.
-    pub root: Reference,
-}
-
-/// The series and blocks of a run that is not sealed.
-#[derive(Clone, Debug, Default)]
-pub struct LiveRun {
-    /// The series that were asked for, in the order of names.
-    pub series: Vec<LiveSeries>,
-    view: View,
-    leaves: BlockMap,
-}
-
-impl Blocks for LiveRun {
-    /// A block that is in memory; others are in the run's file.
-    fn block(&self, number: u32) -> Option<&Block> {
-        self.view.block(number).or_else(|| self.leaves.block(number))
-    }
-}
+use crate::block::SegmentId;
+use crate::segment::{Sealed, SegmentHeader, SegmentKind, Unsealed, Writer};
+use crate::series::{RegexMatcher, Selector};
 
 /// What a run is read from.
 #[derive(Clone, Debug)]
@@ -55,7 +24,7 @@ pub enum RunContent {
     /// A segment that was never sealed and is not written any more: it is read by a scan.
     Unsealed,
     /// A segment that is being written, or points that are in no segment.
-    Live(LiveRun),
+    Live(Box<Unsealed>),
 }
 
 /// Points of which every (series, timestamp) is there at most once.
@@ -87,12 +56,13 @@ impl<M: Medium> Store<M> {
         for open in &mut self.open {
             let Some(segment) = &mut open.segment else { continue };
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
-            let live = live_run(&mut segment.writer, names);
+            let mut live = Unsealed::of(&mut segment.writer, names);
+            live.block_count = segment.file.block_count;
             runs.push(Run {
                 header: segment.file.header,
                 path: Some(segment.file.path.clone()),
                 block_count: segment.file.block_count,
-                content: RunContent::Live(live),
+                content: RunContent::Live(Box::new(live)),
             });
         }
         for (place, late) in self.late.iter().enumerate() {
@@ -100,11 +70,10 @@ impl<M: Medium> Store<M> {
             let mut writer = Writer::new(header, self.epoch);
             self.fill(&mut writer, late, |series| wanted.contains(&series))?;
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
-            let mut live = live_run(&mut writer, names);
-            for block in writer.take_blocks() {
-                live.leaves.put(block.number, block.bytes);
-            }
-            runs.push(Run { header, path: None, block_count: 0, content: RunContent::Live(live) });
+            let mut live = Unsealed::of(&mut writer, names);
+            live.block_count = 0;
+            live.keep(writer.take_blocks());
+            runs.push(Run { header, path: None, block_count: 0, content: RunContent::Live(Box::new(live)) });
         }
         runs.sort_by_key(|run| run.header.rank);
         Ok(runs)
@@ -134,15 +103,4 @@ fn stored_run(file: &super::segment_file::SegmentFile) -> Run {
             SegmentState::Open | SegmentState::Unsealed => RunContent::Unsealed,
         },
     }
-}
-
-fn live_run<'a>(writer: &mut Writer, names: impl Iterator<Item = &'a SeriesName>) -> LiveRun {
-    let mut live = LiveRun::default();
-    for name in names {
-        let Some(index) = writer.find(name) else { continue };
-        let Some(root) = writer.root(index, &mut live.view) else { continue };
-        let Some((_, kind, unit)) = writer.series(index) else { continue };
-        live.series.push(LiveSeries { name: name.clone(), kind, unit: unit.to_string(), root });
-    }
-    live
 }

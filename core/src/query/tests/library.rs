@@ -3,9 +3,12 @@
 use crate::block::BLOCK_LEN;
 use crate::point::{Point, TimeRange, Timestamp, Value, ValueKind};
 use crate::query::{
-    Answer as BucketAnswer, Found, Function, Library, Query, Question, Rows, SegmentHandle, Step, Unreadable,
+    Answer as BucketAnswer, Found, Function, Holding, Library, Merge, MergeStep, Question, Request, Rows,
+    SegmentHandle, Step, Unreadable,
 };
-use crate::segment::{Answer, BlockMap, Scan, ScanStep, Sealed, SegmentHeader, SegmentKind, Suggest, Writer};
+use crate::segment::{
+    Answer, Opened, Opening, SegmentError, SegmentHeader, SegmentKind, Suggest, Unsealed, Writer,
+};
 use crate::series::{NoRegex, Selector, SeriesName};
 use crate::tree::Laws;
 use std::collections::BTreeMap;
@@ -46,34 +49,23 @@ impl Files {
         }
         let file: Vec<u8> = writer.take_blocks().iter().flat_map(|block| block.bytes.to_vec()).collect();
         if seal {
-            let mut blocks = BlockMap::new();
-            let count = (file.len() / BLOCK_LEN) as u32;
-            let sealed = loop {
-                match Sealed::open(count, &blocks).expect("valid") {
-                    Answer::Ready(sealed) => break sealed,
-                    Answer::Need(ranges) => {
-                        for range in ranges {
-                            blocks.insert(
-                                range.start,
-                                &file[range.start as usize * BLOCK_LEN..][..range.len() * BLOCK_LEN],
-                            );
-                        }
-                    }
-                }
-            };
-            self.library.add_sealed(sealed, blocks);
+            self.library.add(opened(&file, false).expect("valid"));
         } else {
-            self.library.add_unsealed(writer);
+            let names: Vec<_> =
+                points.iter().map(|(name, ..)| SeriesName::parse(name).expect("name")).collect();
+            let names = names.iter().collect::<std::collections::BTreeSet<_>>();
+            let unsealed = Unsealed::of(&mut writer, names.into_iter());
+            self.library.add(Opened::Unsealed(Box::new(unsealed)));
         }
         self.files.push(file);
     }
 
-    fn bytes(&self, segment: SegmentHandle, block: u32) -> Option<Vec<u8>> {
-        if let Some(block) = self.library.block(segment, block) {
-            return Some(block.to_vec());
-        }
-        let file = self.files.get(segment.0 as usize)?;
-        file.get(block as usize * BLOCK_LEN..(block as usize + 1) * BLOCK_LEN).map(<[u8]>::to_vec)
+    fn bytes(&self, request: &Request) -> Option<Vec<u8>> {
+        self.library.read(request).or_else(|| {
+            let file = self.files.get(request.segment.0 as usize)?;
+            let begin = request.block as usize * BLOCK_LEN;
+            file.get(begin..begin + request.count as usize * BLOCK_LEN).map(<[u8]>::to_vec)
+        })
     }
 
     fn found<T>(&mut self, mut ask: impl FnMut(&Library) -> Found<T>) -> T {
@@ -82,10 +74,8 @@ impl Files {
                 Found::Ready(answer) => return answer,
                 Found::Need(requests) => {
                     for request in requests {
-                        for block in request.block..request.block + request.count {
-                            let bytes = self.bytes(request.segment, block).expect("in the file");
-                            self.library.feed(request.segment, block, &bytes);
-                        }
+                        let bytes = self.bytes(&request).expect("in the file");
+                        self.library.feed(request.segment, request.block, &bytes);
                     }
                 }
             }
@@ -94,19 +84,16 @@ impl Files {
 
     fn ask(&mut self, question: Question, selector: &str) -> Vec<(String, Rows)> {
         let selector = Selector::parse(selector).expect("selector");
-        let holdings = self.found(|library| library.select(&selector, &NoRegex).expect("valid"));
-        let runs = holdings.iter().map(|holding| holding.runs.clone()).collect();
-        let mut query = Query::new(question, self.library.segments(), runs).expect("a question");
+        let holdings =
+            self.found(|library| library.select_for(&question, &selector, &NoRegex).expect("valid"));
+        let mut query = self.library.query(question, holdings.clone()).expect("a question");
         let mut rows = Vec::new();
         loop {
             match query.step(8) {
                 Step::Need(requests) => {
                     for request in requests {
-                        let blocks = (request.block..request.block + request.count)
-                            .map_while(|block| self.bytes(request.segment, block));
-                        let bytes: Vec<u8> = blocks.flatten().collect();
-                        let fed = if bytes.is_empty() { Err(Unreadable) } else { Ok(bytes.as_slice()) };
-                        query.feed(&request, fed);
+                        let bytes = self.bytes(&request);
+                        query.feed(&request, bytes.as_deref().ok_or(Unreadable));
                     }
                 }
                 Step::Batch(batch) => {
@@ -116,6 +103,26 @@ impl Files {
                 Step::Done(done) => {
                     assert!(!done.statistics.is_partial, "{:?}", done.statistics);
                     return rows;
+                }
+            }
+        }
+    }
+}
+
+/// Opens a file by its ends, or by a scan.
+fn opened(file: &[u8], is_scanned: bool) -> Result<Opened, SegmentError> {
+    let mut opening = Opening::new((file.len() / BLOCK_LEN) as u32);
+    if is_scanned {
+        opening.scan();
+    }
+    loop {
+        match opening.step(7)? {
+            Answer::Ready(opened) => return Ok(opened),
+            Answer::Need(ranges) => {
+                assert!(!ranges.is_empty());
+                for range in ranges {
+                    let bytes = &file[range.start as usize * BLOCK_LEN..][..range.len() * BLOCK_LEN];
+                    opening.feed(range.start, bytes);
                 }
             }
         }
@@ -170,13 +177,56 @@ fn an_aggregate_counts_a_rewritten_point_once() {
 }
 
 #[test]
+fn readings_of_several_series_come_in_the_order_of_time() {
+    let mut files = files();
+    let all = Selector::parse("{}").expect("selector");
+    let holdings = files.found(|library| library.select(&all, &NoRegex).expect("valid"));
+    let names: Vec<_> = holdings.iter().map(|holding| holding.name.to_string()).collect();
+    let query = |holding: Holding| {
+        files.library.query(Question::select(TimeRange::ALL), vec![holding]).expect("a question")
+    };
+    let mut merge = Merge::new(holdings.into_iter().map(query).collect());
+    let mut seen = Vec::new();
+    loop {
+        match merge.step(2) {
+            MergeStep::Need(requests) => {
+                for request in requests {
+                    merge.feed(&request, files.bytes(&request).as_deref().ok_or(Unreadable));
+                }
+            }
+            MergeStep::Reading => {
+                let (series, point) = merge.reading().expect("a reading");
+                let Value::Float(value) = point.value else { panic!("floats were written") };
+                seen.push((point.timestamp.0, names[series].clone(), value));
+            }
+            MergeStep::Done(warnings) => {
+                assert!(warnings.is_empty(), "{warnings:?}");
+                break;
+            }
+        }
+    }
+    let mut wanted: Vec<_> =
+        files.oracle.iter().map(|((name, at), value)| (*at, name.clone(), *value)).collect();
+    wanted.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    assert_eq!(seen, wanted);
+}
+
+#[test]
+fn the_open_ends_of_a_range_are_those_of_what_is_held() {
+    let mut files = files();
+    let rows = files.ask(Question::aggregate(TimeRange::ALL, [Function::Count]), "z");
+    let Rows::Buckets(buckets) = &rows[0].1 else { panic!("buckets were asked for") };
+    assert_eq!(buckets[0].span, TimeRange::new(10_000_000_000, 19_000_000_001));
+}
+
+#[test]
 fn names_are_selected_and_completed_over_all_segments() {
     let mut files = files();
     let selector = Selector::parse("y").expect("selector");
     let found = files.found(|library| library.select(&selector, &NoRegex).expect("valid"));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].runs.len(), found[0].rows()), (2, 9_000));
-    assert_eq!(found[0].span(), TimeRange::new(0, 8_999_000_000_001));
+    assert_eq!(found[0].span(), Some(TimeRange::new(0, 8_999_000_000_001)));
     let metrics = files.found(|library| library.suggest(Suggest::Metric, "", 9).expect("valid"));
     assert_eq!(metrics, ["x", "y", "z"]);
     let rooms = files.found(|library| library.suggest(Suggest::Value("room"), "", 9).expect("valid"));
@@ -195,12 +245,11 @@ fn a_scanned_segment_is_read_without_its_writer() {
     }
     writer.flush();
     writer.take_blocks().iter().for_each(|block| file.extend_from_slice(&block.bytes[..]));
-    let blocks: Vec<_> = file.chunks_exact(BLOCK_LEN).collect();
-    let mut scan = Scan::new(SegmentHeader::open(blocks[0]).expect("a header"), false);
-    assert!(blocks[1..].iter().all(|block| scan.push(block) == ScanStep::Continue));
-    let handle = files.library.add_scanned(scan.finish());
+    assert_eq!(opened(&file, false).err(), Some(SegmentError::Unsealed));
+    let scanned = opened(&file, true).expect("valid");
+    assert_eq!(scanned.span(), Some(TimeRange::new(0, 20_000)));
+    files.library.add(scanned);
     files.files.push(file);
-    assert_eq!(files.library.span(handle), TimeRange::new(0, 20_000));
 
     let question = Question::aggregate(TimeRange::ALL, [Function::Count, Function::Max]);
     let answer = files.ask(question, "w");
@@ -226,21 +275,25 @@ fn a_list_names_what_every_segment_knows() {
 
 #[test]
 fn segments_outside_of_the_range_are_not_looked_at() {
-    let files = files();
+    let mut files = files();
     let all = Selector::parse("{}").expect("selector");
-    // Only the unsealed segment has rows there, and it needs nothing.
     let range = TimeRange::new(8_000_000_000_000, 8_500_000_000_000);
-    let Ok(Found::Ready(holdings)) = files.library.select_within(range, &all, &NoRegex) else {
-        panic!("blocks of another segment are needed");
+    let mut segments = |function| {
+        let question = Question::aggregate(range, [function]);
+        let found = |library: &Library| library.select_for(&question, &all, &NoRegex).expect("valid");
+        let runs = files.found(found).into_iter().flat_map(|holding| holding.runs);
+        runs.map(|run| run.segment.0).collect::<std::collections::BTreeSet<_>>()
     };
-    assert!(holdings.iter().flat_map(|holding| &holding.runs).all(|run| run.segment == SegmentHandle(2)));
+    assert!(segments(Function::Count).into_iter().eq([2]), "the unsealed one alone has rows there");
+    assert!(segments(Function::TimeWeightedMean).into_iter().eq([0, 1, 2]), "a value may still be held");
 }
 
 #[test]
 fn a_removed_segment_is_gone_and_the_others_keep_their_handles() {
     let mut files = files();
-    files.library.remove(SegmentHandle(1));
-    assert_eq!((files.library.len(), files.library.header(SegmentHandle(1))), (3, None));
+    assert!(files.library.remove(SegmentHandle(1)).is_some());
+    assert_eq!(files.library.header(SegmentHandle(1)), None);
+    assert!(files.library.header(SegmentHandle(2)).is_some());
     let answer = files.ask(Question::aggregate(TimeRange::ALL, [Function::Count]), "x");
     let Rows::Buckets(buckets) = &answer[0].1 else { panic!("buckets were asked for") };
     assert_eq!(buckets[0].answer(Function::Count), BucketAnswer::Count(6_000));

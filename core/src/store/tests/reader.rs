@@ -113,9 +113,11 @@ fn read_run(medium: &SimMedium, run: &Run, checks_summaries: bool) -> Result<(Po
             }
         }
         RunContent::Live(live) => {
-            let place = Place { id, device, memory: live, checks_summaries };
+            let place = Place { id, device, memory: &**live, checks_summaries };
             for series in &live.series {
-                damaged += place.series(series.name.as_str(), &series.root, &mut points)?;
+                for root in &series.references {
+                    damaged += place.series(series.name.as_str(), root, &mut points)?;
+                }
             }
         }
         RunContent::Unsealed => return read_scanned(device, run, checks_summaries),
