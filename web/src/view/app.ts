@@ -53,6 +53,8 @@ export class App {
   #listedOf = 0;
   /** The first choice was made from little, and nobody has changed it since. */
   #early = false;
+  /** The range was part of a first choice: another source gets one of its own. */
+  #rangeIsFirst = false;
   /** The range that follows the newest reading, to come back to. */
   #followed: RangeChoice = { kind: "last", spanSeconds: 3600 };
   #search = "";
@@ -158,7 +160,9 @@ export class App {
     for (const [i, text] of source.info.warnings.entries()) {
       this.#messages.say({ kind: "warning", topic: `warning ${i}`, text });
     }
-    this.#view = { ...this.#view, source: choice };
+    const range = fresh && this.#rangeIsFirst ? null : this.#view.range;
+    if (fresh) this.#early = false;
+    this.#view = { ...this.#view, source: choice, range };
     if (this.#board.element.parentElement === null) this.#layOut();
     await this.#list(this.#search);
     await this.#select();
@@ -209,6 +213,7 @@ export class App {
       if (again && !this.#early) return;
       const range = again ? first.range : (this.#view.range ?? first.range);
       this.#early = first.early && shown === null && (again || this.#view.range === null);
+      this.#rangeIsFirst ||= this.#view.range === null;
       this.#view = { ...this.#view, range };
       if (range.kind !== "fixed") this.#followed = range;
       for (const cost of first.costs) this.#footer.add(cost);
@@ -245,6 +250,7 @@ export class App {
     if (choice.kind === "fixed" && choice.end - choice.begin < SPAN_MIN) return;
     if (choice.kind !== "fixed") this.#followed = choice;
     this.#early = false;
+    this.#rangeIsFirst = false;
     this.#view = { ...this.#view, range: choice };
     this.#remember(true);
     void this.#refresh();
@@ -291,6 +297,8 @@ export class App {
       await this.run();
       return;
     }
+    this.#early = false;
+    this.#rangeIsFirst = false;
     this.#view = { ...after, source: before.source };
     await this.#select();
     await this.#refresh();
@@ -316,7 +324,7 @@ export class App {
       this.#range = resolve(choice, source.info.range, newest);
       this.#showToolbar();
       const answers = await this.#askAll(source, controller.signal);
-      this.#board.show({ answers, range: this.#range, zone: this.#view.zone });
+      this.#board.show({ answers, range: this.#range, zone: this.#view.zone, hint: hintOf(source) });
       this.#footer.show(
         summed([NO_COST, ...answers.flatMap(({ costs }) => costs)]),
         performance.now() - started,
@@ -409,4 +417,12 @@ export class App {
       if (event.dataTransfer !== null) take(await droppedFiles(event.dataTransfer));
     });
   }
+}
+
+/** What a page without charts says. */
+function hintOf({ info }: Source): string {
+  if (info.seriesCount > 0) return "Choose series from the list.";
+  return info.live
+    ? "Nothing has come in yet. The first readings show up here by themselves."
+    : "There are no series in these files.";
 }

@@ -23,6 +23,8 @@ export interface BoardPicture {
   readonly answers: readonly Answer[];
   readonly range: TimeRange;
   readonly zone: Zone;
+  /** What is said where there is no chart. */
+  readonly hint: string;
 }
 
 interface Card {
@@ -63,6 +65,7 @@ export class Board {
 
   show(picture: BoardPicture): void {
     this.#picture = picture;
+    this.element.dataset.hint = picture.hint;
     if (!picture.answers.some(({ info }) => info.name === this.#isolated)) this.#isolated = null;
     this.#draw();
   }
