@@ -86,10 +86,10 @@ pub(super) struct QueryOptions {
     /// Which series, such as `temperature{device="attic"}`.
     #[arg(long)]
     pub(super) select: String,
-    /// The first instant inside: RFC 3339, a date, or nanoseconds.
+    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
     #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
     pub(super) from: Option<i64>,
-    /// The first instant behind.
+    /// The end of the range, which is outside; in the same forms.
     #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
     pub(super) to: Option<i64>,
     /// The width of a bucket, such as 10m.
@@ -132,10 +132,10 @@ pub(super) struct ExportOptions {
     /// Which series; all without it.
     #[arg(long)]
     pub(super) select: Option<String>,
-    /// The first instant inside.
+    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
     #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
     pub(super) from: Option<i64>,
-    /// The first instant behind.
+    /// The end of the range, which is outside; in the same forms.
     #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
     pub(super) to: Option<i64>,
     /// The file to write, gzip if it ends in .gz; standard output without it.

@@ -161,7 +161,9 @@ impl Inspected {
         // Writing into a String does not fail.
         let _ = writeln!(out, "  segment {}, {}, {state}, rank {}", self.id, self.kind, self.rank);
         if let Some(span) = self.span() {
-            let _ = writeln!(out, "  from {} to {}", format_instant(span.begin), format_instant(span.end));
+            // The end is behind the last reading; people look for the reading.
+            let (begin, last) = (format_instant(span.begin), format_instant(span.end.saturating_sub(1)));
+            let _ = writeln!(out, "  from {begin} to {last}");
         }
         let _ = writeln!(
             out,

@@ -37,7 +37,8 @@ pub(super) fn run(options: &VerifyOptions) -> Result<bool, Failure> {
         }
     }
     if is_whole {
-        note(&format!("{} files, {blocks} blocks and {rows} readings are whole", files.len()));
+        let files = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+        note(&format!("{files}, {blocks} blocks and {rows} readings are whole"));
     }
     Ok(is_whole)
 }
