@@ -94,9 +94,10 @@ fn ask(name: &str, file: &[u8], sealed: &Sealed, root: Reference, question: &Que
     let mut line = String::new();
     for _ in 0..3 {
         let begin = Instant::now();
-        let segment = Segment { id: sealed.header().id, blocks: sealed.block_count() };
-        let run = Run { segment: SegmentHandle(0), series: root.series, rank: 1, roots: vec![root] };
-        let mut query = Query::new(question.clone(), vec![segment], vec![vec![run]]).expect("a question");
+        let whole = Segment { id: sealed.header().id, blocks: sealed.block_count() };
+        let (segment, series) = (SegmentHandle(0), root.series);
+        let run = Run { segment, series, rank: 1, roots: vec![root], hidden: Vec::new() };
+        let mut query = Query::new(question.clone(), vec![whole], vec![vec![run]]).expect("a question");
         let (mut rows, mut rounds) = (0, 0);
         let statistics = loop {
             match query.step(BUDGET_BLOCKS) {

@@ -14,7 +14,7 @@ use crate::{browser, workspace};
 const FIGURES: [(&str, &str); 5] =
     [("count", "readings"), ("last", "last"), ("min", "min"), ("mean", "mean"), ("max", "max")];
 
-/// Series to the figures of [`FIGURES`].
+/// Series to the figures of `FIGURES`.
 pub type Figures = BTreeMap<String, [f64; FIGURES.len()]>;
 
 /// Copies the block files of a store to `to`: what is left is the files alone.

@@ -5,6 +5,7 @@ use super::{
 };
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use alloc::{string::String, vec::Vec};
+use core::ops::Range;
 
 /// Decoded values.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +104,23 @@ impl Chunk {
             timestamp: Timestamp(timestamp),
             value: self.value(row).unwrap_or(Value::Gap),
         })
+    }
+
+    /// Takes rows out; those beyond the end are none.
+    pub fn remove(&mut self, rows: Range<usize>) {
+        let end = rows.end.min(self.len());
+        let rows = rows.start.min(end)..end;
+        self.timestamps.drain(rows.clone());
+        match &mut self.values {
+            OwnedValues::Float(values) => drop(values.drain(rows.clone())),
+            OwnedValues::Integer(values) => drop(values.drain(rows.clone())),
+            OwnedValues::Boolean(values) => drop(values.drain(rows.clone())),
+            OwnedValues::State { codes, .. } => drop(codes.drain(rows.clone())),
+        }
+        self.gaps.retain(|gap| !rows.contains(&usize::from(*gap)));
+        let len = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+        let behind = self.gaps.iter_mut().filter(|gap| usize::from(**gap) >= rows.end);
+        behind.for_each(|gap| *gap = gap.saturating_sub(len));
     }
 
     /// The rows as they are encoded; the texts of states are lent through `texts`.

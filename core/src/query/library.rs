@@ -9,9 +9,10 @@ use super::engine::Query;
 use super::planner::Request;
 use super::question::{Question, QuestionError};
 use super::runs::{Run, Segment, SegmentHandle};
+use super::shadows::Shadows;
 use crate::block::SegmentId;
 use crate::point::{TimeRange, ValueKind};
-use crate::segment::{Answer, Opened, SegmentError, SegmentHeader, SegmentSeries, Suggest};
+use crate::segment::{Answer, Opened, SegmentError, SegmentHeader, SegmentKind, SegmentSeries, Suggest};
 use crate::series::{RegexMatcher, Selector, SeriesName};
 use crate::tree::Laws;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -100,7 +101,7 @@ impl Library {
 
     /// From the first row in any segment to behind the last; `None` without rows.
     pub fn span(&self) -> Option<TimeRange> {
-        TimeRange::hull(self.handles().filter_map(|(_, opened)| opened.span()))
+        TimeRange::hull(self.with_points().filter_map(|(_, opened)| opened.span()))
     }
 
     /// The segments as a query wants them, by handle.
@@ -170,10 +171,21 @@ impl Library {
         let is_asked = |opened: &Opened| {
             range == TimeRange::ALL || opened.span().is_some_and(|span| range.overlaps(span))
         };
-        self.gather(|opened| match is_asked(opened) {
-            true => opened.select(selector, regex),
-            false => Ok(Answer::Ready(Vec::new())),
-        })
+        let (shadows, mut need) = Shadows::of(self, selector, regex)?;
+        let mut found = BTreeMap::new();
+        let more = self.each(
+            |opened| match is_asked(opened) {
+                true => opened.select(selector, regex),
+                false => Ok(Answer::Ready(Vec::new())),
+            },
+            |handle, opened, series| {
+                if !shadows.is_superseded(&opened.header().id) {
+                    series.into_iter().for_each(|series| hold(&mut found, &shadows, handle, opened, series));
+                }
+            },
+        )?;
+        need.extend(more);
+        Ok(ready(need, || found.into_values().collect()))
     }
 
     /// The series that `selector` means, in the order of names, without what is held of them.
@@ -185,7 +197,16 @@ impl Library {
         selector: &Selector,
         regex: &(impl RegexMatcher + ?Sized),
     ) -> Result<Found<Vec<Holding>>, SegmentFault> {
-        self.gather(|opened| opened.list(selector, regex))
+        let (shadows, mut need) = Shadows::of(self, selector, regex)?;
+        let mut found = BTreeMap::new();
+        let more = self.each(
+            |opened| opened.list(selector, regex),
+            |handle, opened, series| {
+                series.into_iter().for_each(|series| hold(&mut found, &shadows, handle, opened, series));
+            },
+        )?;
+        need.extend(more);
+        Ok(ready(need, || found.into_values().collect()))
     }
 
     /// At most `limit` names or values that begin with `prefix`, in order, of all segments.
@@ -221,38 +242,28 @@ impl Library {
         Query::new(question, self.segments(), runs)
     }
 
-    fn gather(
-        &self,
-        ask: impl Fn(&Opened) -> Result<Answer<Vec<SegmentSeries>>, SegmentError>,
-    ) -> Result<Found<Vec<Holding>>, SegmentFault> {
-        let mut found = BTreeMap::new();
-        let need = self.each(ask, |handle, rank, series| {
-            series.into_iter().for_each(|series| hold(&mut found, handle, rank, series));
-        })?;
-        Ok(ready(need, || found.into_values().collect()))
-    }
-
-    /// Asks every segment; gives what is needed first.
+    /// Asks every segment that has points; gives what is needed first.
     fn each<T>(
         &self,
         ask: impl Fn(&Opened) -> Result<Answer<T>, SegmentError>,
-        mut take: impl FnMut(SegmentHandle, u64, T),
+        mut take: impl FnMut(SegmentHandle, &Opened, T),
     ) -> Result<Vec<Request>, SegmentFault> {
         let mut need = Vec::new();
-        for (segment, opened) in self.handles() {
+        for (segment, opened) in self.with_points() {
             match ask(opened).map_err(|error| (segment, error))? {
-                Answer::Ready(answer) => take(segment, opened.header().rank, answer),
-                Answer::Need(ranges) => need.extend(ranges.into_iter().map(|range| Request {
-                    segment,
-                    block: range.start,
-                    count: range.end.saturating_sub(range.start),
-                })),
+                Answer::Ready(answer) => take(segment, opened, answer),
+                Answer::Need(ranges) => need.extend(Request::of(segment, ranges)),
             }
         }
         Ok(need)
     }
 
-    fn handles(&self) -> impl Iterator<Item = (SegmentHandle, &Opened)> {
+    /// The segments but for tombstones.
+    fn with_points(&self) -> impl Iterator<Item = (SegmentHandle, &Opened)> {
+        self.handles().filter(|(_, opened)| opened.header().kind != SegmentKind::Tombstones)
+    }
+
+    pub(super) fn handles(&self) -> impl Iterator<Item = (SegmentHandle, &Opened)> {
         let handles = (0..).map(SegmentHandle).zip(&self.segments);
         handles.filter_map(|(handle, opened)| Some((handle, opened.as_ref()?)))
     }
@@ -262,18 +273,32 @@ fn ready<T>(need: Vec<Request>, answer: impl FnOnce() -> T) -> Found<T> {
     if need.is_empty() { Found::Ready(answer()) } else { Found::Need(need) }
 }
 
+/// Adds what a segment has of a series, if any of it counts.
 fn hold(
     found: &mut BTreeMap<SeriesName, Holding>,
+    shadows: &Shadows,
     segment: SegmentHandle,
-    rank: u64,
-    SegmentSeries { name, kind, unit, references: roots }: SegmentSeries,
+    opened: &Opened,
+    SegmentSeries { name, kind, unit, references: mut roots }: SegmentSeries,
 ) {
+    let hidden = shadows.hidden(segment, opened.header(), &name);
+    let is_hidden = |span: TimeRange| hidden.iter().any(|hidden| hidden.covers(span));
+    if opened.span().is_some_and(is_hidden) {
+        return;
+    }
+    if !hidden.is_empty() && !roots.is_empty() {
+        roots.retain(|root| root.summary.rows() == 0 || !is_hidden(root.summary.span()));
+        if roots.is_empty() {
+            return;
+        }
+    }
     let new = |name: &SeriesName| Holding { name: name.clone(), kind, unit: String::new(), runs: Vec::new() };
     let holding = found.entry(name).or_insert_with_key(new);
     if holding.unit.is_empty() {
         holding.unit = unit;
     }
     if let Some(first) = roots.iter().find(|root| root.summary.rows() > 0) {
-        holding.runs.push(Run { segment, series: first.series, rank, roots });
+        let (series, rank) = (first.series, opened.header().rank);
+        holding.runs.push(Run { segment, series, rank, roots, hidden });
     }
 }

@@ -20,6 +20,7 @@
 //! | `planner` | wanted blocks into few reads |
 //! | `damage` | what could not be read, and what an answer cost |
 //! | `engine` | the state machine |
+//! | `shadows` | which segments others took the place of, and what is deleted |
 //! | `library` | several segments as one set of series |
 //! | `merge` | the readings of several series in the order of time |
 
@@ -37,6 +38,7 @@ mod part;
 mod planner;
 mod question;
 mod runs;
+mod shadows;
 mod sink;
 mod slots;
 mod sweep;

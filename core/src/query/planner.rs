@@ -5,6 +5,7 @@
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::runs::SegmentHandle;
 use crate::tree::VIRTUAL_BLOCK_MIN;
@@ -21,6 +22,14 @@ pub struct Request {
     pub block: u32,
     /// How many blocks from there on.
     pub count: u32,
+}
+
+impl Request {
+    /// The reads of `ranges` of blocks of a segment.
+    pub(super) fn of(segment: SegmentHandle, ranges: Vec<Range<u32>>) -> impl Iterator<Item = Self> {
+        let count = |range: &Range<u32>| range.end.saturating_sub(range.start);
+        ranges.into_iter().map(move |range| Self { segment, block: range.start, count: count(&range) })
+    }
 }
 
 /// The reads for the blocks of `wanted`.

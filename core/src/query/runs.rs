@@ -40,6 +40,8 @@ pub struct Run {
     pub rank: u64,
     /// Nodes or chunks, disjoint, in the order of time; one root, or the open nodes of a live store.
     pub roots: Vec<Reference>,
+    /// Spans in which no row of it counts, in order and disjoint: what was deleted later.
+    pub hidden: Vec<TimeRange>,
 }
 
 /// Rows of a decoded chunk that were not taken yet.
@@ -58,6 +60,8 @@ pub(super) struct RunState {
     pub(super) rows: Option<OpenRows>,
     /// In the order of time, whatever the order asked for.
     pub(super) queue: VecDeque<Reference>,
+    /// Spans in which no row counts.
+    hidden: Vec<TimeRange>,
 }
 
 /// The place of an instant in the order asked for.
@@ -86,8 +90,8 @@ impl RunState {
     /// References that overlap are a fault of the segment; those behind the first are left out and
     /// returned.
     pub(super) fn new(run: Run, range: TimeRange) -> (Self, Vec<Reference>) {
-        let mut roots = run.roots;
-        roots.retain(|root| root.summary.span().overlaps(range));
+        let (mut roots, hidden) = (run.roots, run.hidden);
+        roots.retain(|root| is_wanted(root, range, &hidden));
         roots.sort_by_key(|root| root.summary.begin);
         let (mut queue, mut refused) = (VecDeque::new(), Vec::new());
         for mut root in roots {
@@ -100,7 +104,7 @@ impl RunState {
                 refused.push(root);
             }
         }
-        let state = Self { segment: run.segment, rank: run.rank, rows: None, queue };
+        let state = Self { segment: run.segment, rank: run.rank, rows: None, queue, hidden };
         (state, refused)
     }
 
@@ -165,13 +169,33 @@ impl RunState {
         overlap
     }
 
+    /// Whether some rows of `span` may be hidden.
+    pub(super) fn is_shadowed(&self, span: TimeRange) -> bool {
+        self.hidden.iter().any(|hidden| hidden.overlaps(span))
+    }
+
+    /// Takes the hidden rows out of a decoded chunk.
+    pub(super) fn remove_hidden(&self, chunk: &mut Chunk) {
+        for hidden in &self.hidden {
+            let row = |at_ns: i64| chunk.timestamps.partition_point(|at| *at < at_ns);
+            let rows = row(hidden.begin)..row(hidden.end);
+            chunk.remove(rows);
+        }
+    }
+
     /// Puts what a node holds in its place; `at` is its position in the queue.
     pub(super) fn replace(&mut self, at: usize, children: Vec<Reference>, range: TimeRange) {
         let behind = self.queue.split_off(at.saturating_add(1).min(self.queue.len()));
         self.queue.truncate(at);
-        self.queue.extend(children.into_iter().filter(|child| child.summary.span().overlaps(range)));
+        self.queue.extend(children.into_iter().filter(|child| is_wanted(child, range, &self.hidden)));
         self.queue.extend(behind);
     }
+}
+
+/// Whether a reference has rows in `range` that are not all hidden.
+fn is_wanted(reference: &Reference, range: TimeRange, hidden: &[TimeRange]) -> bool {
+    let span = reference.summary.span();
+    span.overlaps(range) && !hidden.iter().any(|hidden| hidden.covers(span))
 }
 
 /// Checks that the references of a node are what the reference to it says.

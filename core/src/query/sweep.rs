@@ -111,6 +111,9 @@ impl Sweep {
             Overlap::Nodes | Overlap::Chunks => return Verdict::Open,
             Overlap::None => {}
         }
+        if self.runs.get(of_run).is_some_and(|run| run.is_shadowed(reference.summary.span())) {
+            return Verdict::Open;
+        }
         match self.filter.map(|filter| filter.of_summary(&reference.summary)) {
             Some(Passes::None) => return Verdict::Skip,
             Some(Passes::Some) => return Verdict::Open,
@@ -196,10 +199,11 @@ impl Sweep {
         };
         run.pop(self.order);
         match rows {
-            Ok(OpenRows { chunk, left }) => {
+            Ok(OpenRows { mut chunk, .. }) => {
                 statistics.points_decoded = statistics.points_decoded.saturating_add(chunk.len() as u64);
+                run.remove_hidden(&mut chunk);
                 let row = |at_ns: i64| chunk.timestamps.partition_point(|at| *at < at_ns);
-                let left = left.start.max(row(self.range.begin))..left.end.min(row(self.range.end));
+                let left = row(self.range.begin)..row(self.range.end);
                 run.rows = Some(OpenRows { chunk, left });
             }
             Err(damage) => {
@@ -331,7 +335,7 @@ impl Sweep {
                     wanted.insert(key);
                     let span = reference.summary.span();
                     // Only rows that no other run can hide or precede are sure.
-                    let is_alone = self.overlap(number, span) == Overlap::None;
+                    let is_alone = self.overlap(number, span) == Overlap::None && !run.is_shadowed(span);
                     if is_alone && self.filter.is_none() && self.range.covers(span) {
                         *rows_left = rows_left.saturating_sub(reference.summary.rows());
                     }

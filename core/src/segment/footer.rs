@@ -25,6 +25,8 @@ pub enum SectionKind {
     Index = 2,
     /// A reference for each series.
     Roots = 3,
+    /// What a merge took the place of.
+    Supersedes = 6,
 }
 
 /// A byte range of the tail's stream.

@@ -28,7 +28,7 @@ pub enum SegmentKind {
     InOrder = 0,
     /// Points that came late.
     Late = 1,
-    /// Deletions. Reserved.
+    /// No points: of the series that it names nothing of a lower rank counts in its span.
     Tombstones = 2,
 }
 
@@ -41,7 +41,7 @@ pub struct SegmentHeader {
     pub kind: SegmentKind,
     /// Order of writes: of two points of one series and time the higher rank wins.
     pub rank: u64,
-    /// The span of time that it belongs to.
+    /// The span of time that it belongs to; of tombstones the span that was deleted.
     pub partition: TimeRange,
     /// The longest time for which integrals hold a value, nanoseconds.
     pub max_hold_ns: i64,

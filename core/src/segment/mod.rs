@@ -11,7 +11,7 @@
 //! | `log` | the reference log |
 //! | `writer`, `seal` | points to blocks |
 //! | `lean`, `lean_out` | points to blocks without a heap |
-//! | `tail`, `roots` | the byte stream behind the nodes |
+//! | `tail`, `roots`, `supersedes` | the byte stream behind the nodes |
 //! | `blocks` | blocks at hand, and those that are needed |
 //! | `reader` | a sealed segment |
 //! | `scan` | one without a footer |
@@ -49,6 +49,8 @@ mod scan;
 #[cfg(feature = "alloc")]
 mod seal;
 #[cfg(feature = "alloc")]
+mod supersedes;
+#[cfg(feature = "alloc")]
 mod tail;
 #[cfg(feature = "alloc")]
 mod unsealed;
@@ -75,6 +77,8 @@ pub use opening::Opening;
 pub use reader::{Sealed, Suggest};
 #[cfg(feature = "alloc")]
 pub use scan::{Scan, ScanStep, Scanned};
+#[cfg(feature = "alloc")]
+pub use supersedes::{SegmentNumber, Supersedes};
 #[cfg(feature = "alloc")]
 pub use unsealed::{SegmentSeries, Unsealed};
 #[cfg(feature = "alloc")]

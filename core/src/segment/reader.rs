@@ -170,10 +170,38 @@ impl Sealed {
         selector: &Selector,
         regex: &(impl RegexMatcher + ?Sized),
     ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
-        let entries = match self.series(blocks, selector, regex)? {
-            Answer::Ready(entries) => entries,
-            Answer::Need(need) => return Ok(Answer::Need(need)),
+        match self.series(blocks, selector, regex)? {
+            Answer::Ready(entries) => self.with_roots(blocks, entries),
+            Answer::Need(need) => Ok(Answer::Need(need)),
+        }
+    }
+
+    /// The series at these positions of the catalog, which is in the order of names, each with its root;
+    /// none beyond its end.
+    ///
+    /// # Errors
+    /// As [`Self::series`].
+    pub fn page(
+        &self,
+        blocks: &(impl Blocks + ?Sized),
+        positions: Range<u32>,
+    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
+        let stream = self.stream(blocks);
+        let catalog = match Catalog::open(&stream, self.range(SectionKind::Catalog, CATALOG_VERSION)?)? {
+            Lookup::Found(catalog) => catalog,
+            Lookup::Need(need) => return self.need(&stream, &need),
         };
+        match catalog.entries(&stream, &[positions])? {
+            Lookup::Found(entries) => self.with_roots(blocks, entries),
+            Lookup::Need(need) => self.need(&stream, &need),
+        }
+    }
+
+    fn with_roots(
+        &self,
+        blocks: &(impl Blocks + ?Sized),
+        entries: Vec<CatalogEntry>,
+    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
         let stream = self.stream(blocks);
         let positions: Vec<u32> = entries.iter().map(|entry| entry.position).collect();
         let section = self.range(SectionKind::Roots, ROOTS_VERSION)?;
@@ -210,11 +238,11 @@ impl Sealed {
         }
     }
 
-    fn stream<'b, B: Blocks + ?Sized>(&'b self, blocks: &'b B) -> TailStream<'b, B> {
+    pub(super) fn stream<'b, B: Blocks + ?Sized>(&'b self, blocks: &'b B) -> TailStream<'b, B> {
         TailStream { blocks, id: &self.footer.header.id, first_block: self.footer.tail_block }
     }
 
-    fn range(&self, kind: SectionKind, version: u16) -> Result<Range<u64>, SegmentError> {
+    pub(super) fn range(&self, kind: SectionKind, version: u16) -> Result<Range<u64>, SegmentError> {
         let section = self.footer.section(kind, version).ok_or(SegmentError::Tail("a section is missing"))?;
         let blocks = u64::from(self.block_count - self.footer.tail_block);
         if section.end > blocks * crate::block::PAYLOAD_MAX as u64 {
@@ -224,7 +252,7 @@ impl Sealed {
     }
 
     /// The blocks that hold what is needed; where all are at hand, one of them is bad.
-    fn need<T, B: Blocks + ?Sized>(
+    pub(super) fn need<T, B: Blocks + ?Sized>(
         &self,
         stream: &TailStream<'_, B>,
         ranges: &[Range<u64>],

@@ -166,20 +166,9 @@ pub(super) fn truncate(rows: &mut Chunk, count: usize) {
 
 /// Forgets the first `count` rows.
 pub(super) fn drop_front(rows: &mut Chunk, count: usize) {
-    let count = count.min(rows.timestamps.len());
-    rows.timestamps.drain(..count);
-    rows.gaps.retain(|gap| usize::from(*gap) >= count);
-    for gap in &mut rows.gaps {
-        *gap -= count as u16;
-    }
-    match &mut rows.values {
-        OwnedValues::Float(values) => drop(values.drain(..count)),
-        OwnedValues::Integer(values) => drop(values.drain(..count)),
-        OwnedValues::Boolean(values) => drop(values.drain(..count)),
-        OwnedValues::State { codes, texts } => {
-            drop(codes.drain(..count));
-            forget_unused(codes, texts);
-        }
+    rows.remove(0..count);
+    if let OwnedValues::State { codes, texts } = &mut rows.values {
+        forget_unused(codes, texts);
     }
 }
 

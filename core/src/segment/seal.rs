@@ -4,7 +4,9 @@
 //! tail is one byte stream with the footer at its end. `docs/format.md`, chapters 3 and 11.
 
 use super::footer::{Footer, Section, SectionKind};
+use super::header::SegmentKind;
 use super::roots;
+use super::supersedes::{SUPERSEDES_VERSION, Supersedes};
 use super::tail::TailWriter;
 use super::writer::Writer;
 use crate::block::BlockKind;
@@ -23,6 +25,10 @@ impl Writer {
             return Ok(());
         }
         self.flush();
+        if self.header.kind == SegmentKind::Tombstones {
+            // No leaf needs them: they are the second copy of what the tail says.
+            self.write_definitions();
+        }
         let order = self.name_order();
         let catalog = self.catalog(&order)?;
         let index = write_index(
@@ -31,12 +37,16 @@ impl Writer {
         let (roots, node_block) = self.write_nodes(&order);
         let mut tail = TailWriter::new(self.block_count());
         let mut sections = heapless::Vec::new();
+        let supersedes = &self.supersedes;
+        let is_merged = *supersedes != Supersedes::default();
         let parts = [
-            (SectionKind::Catalog, CATALOG_VERSION, catalog),
-            (SectionKind::Index, INDEX_VERSION, index),
-            (SectionKind::Roots, roots::ROOTS_VERSION, roots::encode(&roots)),
+            (SectionKind::Catalog, CATALOG_VERSION, Some(catalog)),
+            (SectionKind::Index, INDEX_VERSION, Some(index)),
+            (SectionKind::Roots, roots::ROOTS_VERSION, Some(roots::encode(&roots))),
+            (SectionKind::Supersedes, SUPERSEDES_VERSION, is_merged.then(|| supersedes.encode())),
         ];
         for (kind, version, bytes) in parts {
+            let Some(bytes) = bytes else { continue };
             let begin = tail.len();
             tail.put(&bytes);
             // There is room for many more sections than there are.
@@ -62,8 +72,11 @@ impl Writer {
         self.sealed
     }
 
-    /// The span of all rows; empty where there are none.
+    /// The span of all rows, empty where there are none; of tombstones what was deleted.
     pub fn span(&self) -> TimeRange {
+        if self.header.kind == SegmentKind::Tombstones {
+            return self.header.partition;
+        }
         let spans = (0..self.series_count()).filter_map(|index| self.span_of(index));
         spans
             .reduce(|a, b| TimeRange::new(a.begin.min(b.begin), a.end.max(b.end)))

@@ -14,6 +14,7 @@ use super::log::ReferenceLog;
 use super::open_series::{Filling, OpenSeries, PlacedChunk, Workshop};
 use super::rows::Placed;
 use super::scan::Scanned;
+use super::supersedes::Supersedes;
 use crate::block::{BLOCK_LEN, Block, BlockHeader, BlockKind, seal};
 use crate::point::{Point, TimeRange, Value, ValueKind};
 use crate::series::{SeriesIndex, SeriesName};
@@ -69,6 +70,7 @@ pub struct Writer {
     next_lsn: u64,
     pub(super) shop: Workshop,
     pub(super) sealed: bool,
+    pub(super) supersedes: Supersedes,
 }
 
 impl Writer {
@@ -95,6 +97,7 @@ impl Writer {
             next_lsn: 0,
             shop: Workshop::default(),
             sealed: false,
+            supersedes: Supersedes::default(),
         }
     }
 
@@ -124,6 +127,16 @@ impl Writer {
         writer.next_block = scanned.end_block;
         writer.next_lsn = scanned.lsn;
         Ok(writer)
+    }
+
+    /// The segment takes the place of others; said when it is sealed.
+    pub fn supersede(&mut self, supersedes: Supersedes) {
+        self.supersedes = supersedes;
+    }
+
+    /// The segments that this one takes the place of.
+    pub fn supersedes(&self) -> &Supersedes {
+        &self.supersedes
     }
 
     /// What the segment is.
@@ -318,7 +331,7 @@ impl Writer {
         }
     }
 
-    fn write_definitions(&mut self) {
+    pub(super) fn write_definitions(&mut self) {
         while let Some(waiting) =
             self.defined.get(self.defined_in_blocks..).filter(|waiting| !waiting.is_empty())
         {

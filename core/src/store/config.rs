@@ -19,6 +19,10 @@ pub struct StoreConfig {
     pub segment_grow_blocks: u32,
     /// Late points wait in memory up to this many bytes.
     pub late_bytes_max: usize,
+    /// So many neighbours of alike size are merged.
+    pub merge_neighbours: usize,
+    /// Merges may write this many percent of what came in.
+    pub merge_percent: u64,
     /// The longest time for which integrals hold a value, nanoseconds.
     pub max_hold_ns: i64,
     /// Name and version of the program, kept in the headers of segments.
@@ -34,6 +38,8 @@ impl Default for StoreConfig {
             segment_blocks_max: 64 * MEBIBYTE_BLOCKS,
             segment_grow_blocks: 4 * MEBIBYTE_BLOCKS,
             late_bytes_max: 4 << 20,
+            merge_neighbours: 4,
+            merge_percent: 40,
             max_hold_ns: 3_600_000_000_000,
             writer: concat!("siltstone ", env!("CARGO_PKG_VERSION")),
         }

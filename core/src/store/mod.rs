@@ -19,12 +19,14 @@
 //! | `open_partition` | which partitions take points in order |
 //! | `checkpoint` | from the journal into segments; sealing |
 //! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
+//! | `delete`, `merge`, `work` | tombstones; neighbours in rank made one; what is done in idle time |
 //! | `snapshot` | what a question sees |
 //! | `sim` | a simulated medium and the oracle, for tests |
 
 mod bad_block;
 mod checkpoint;
 mod config;
+mod delete;
 mod device;
 mod error;
 mod head;
@@ -32,6 +34,7 @@ mod identity;
 mod journal;
 mod late;
 mod limits;
+mod merge;
 mod open_partition;
 mod open_segment;
 mod owned_value;
@@ -45,6 +48,7 @@ mod series_table;
 pub mod sim;
 mod snapshot;
 mod store_id;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -65,3 +69,4 @@ pub use running::{Appended, Reading, Store};
 pub use segment_file::{SegmentFile, SegmentState, file_name};
 pub use series_table::SeriesId;
 pub use snapshot::{Run, RunContent};
+pub use work::Work;

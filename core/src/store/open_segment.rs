@@ -16,7 +16,7 @@ use super::segment_file::{self, SegmentFile, SegmentState};
 use super::series_table::SeriesTable;
 use crate::block::BLOCK_LEN;
 use crate::point::Point;
-use crate::segment::{FinishedBlock, Sealed, SegmentHeader, Writer};
+use crate::segment::{FinishedBlock, Sealed, SegmentHeader, Supersedes, Writer};
 use crate::series::SeriesIndex;
 
 /// An in-order segment that is being written.
@@ -44,7 +44,8 @@ impl<D: Device> OpenSegment<D> {
         let mut writer = Writer::new(header, write_epoch);
         let path = segment_file::path(partition, &header.id);
         let device = write_whole(medium, partition, &path, writer.take_blocks())?;
-        let file = SegmentFile { path, header, block_count: 1, state: SegmentState::Open };
+        let state = SegmentState::Open;
+        let file = SegmentFile { path, header, block_count: 1, state, supersedes: Supersedes::default() };
         Ok(Self { file, writer, device, length: 1, grow, indices: Vec::new() })
     }
 
@@ -162,11 +163,11 @@ pub(super) fn write_late<M: Medium>(
     let device = write_whole(medium, partition, &path, writer.take_blocks())?;
     let block_count = writer.block_count();
     let state = if is_sealed { read_back(&device, block_count)? } else { SegmentState::Unsealed };
-    Ok(SegmentFile { path, header, block_count, state })
+    Ok(SegmentFile { path, header, block_count, state, supersedes: Supersedes::default() })
 }
 
 /// What the footer that was just written says.
-fn read_back<D: Device>(device: &D, block_count: u32) -> Result<SegmentState, D::Error> {
+pub(super) fn read_back<D: Device>(device: &D, block_count: u32) -> Result<SegmentState, D::Error> {
     let mut blocks = crate::segment::BlockMap::new();
     let opened = segment_file::ask(device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
     Ok(opened.map_or(SegmentState::Unsealed, |sealed| SegmentState::Sealed(Box::new(sealed))))
@@ -192,7 +193,7 @@ fn write_whole<M: Medium>(
 }
 
 /// Writes blocks with rising numbers, neighbours together.
-fn write_blocks<D: Device>(device: &mut D, blocks: &[FinishedBlock]) -> Result<(), D::Error> {
+pub(super) fn write_blocks<D: Device>(device: &mut D, blocks: &[FinishedBlock]) -> Result<(), D::Error> {
     for run in blocks.chunk_by(|a, b| a.number.checked_add(1) == Some(b.number)) {
         let mut bytes = Vec::with_capacity(run.len() * BLOCK_LEN);
         run.iter().for_each(|block| bytes.extend_from_slice(&block.bytes[..]));

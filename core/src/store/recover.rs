@@ -25,6 +25,7 @@ use super::running::Store;
 use super::segment_file::{self, EXTENSION, SegmentFile, SegmentState, scan};
 use super::series_table::SeriesTable;
 use super::store_id;
+use super::work::{Chores, take_superseded};
 use crate::block::DeviceId;
 use crate::segment::{SegmentError, Writer};
 use crate::series::SeriesName;
@@ -75,7 +76,7 @@ impl<M: Medium> Store<M> {
         for directory in ["", journal::DIRECTORY] {
             remove_parts(&mut medium, directory, &mut recovery)?;
         }
-        let segments = find_segments(&mut medium, &mut recovery)?;
+        let mut segments = find_segments(&mut medium, &mut recovery)?;
         let device = identify(&mut medium, &segments, new_device, &mut recovery)?;
         let found = Found::find(&medium, &device)?;
         let epochs = segments.iter().map(|file| file.header.id).filter(|id| id.device == device);
@@ -87,6 +88,8 @@ impl<M: Medium> Store<M> {
         let ranks = segments.iter().map(|file| file.header.rank.saturating_add(1));
         let checkpoint_rank = found.checkpoint().map_or(0, |(_, checkpoint)| checkpoint.rank);
         let next_rank = ranks.max().unwrap_or(0).max(checkpoint_rank).max(1);
+        // Their rows are in others, whose ranks and journal positions are at least theirs.
+        let superseded = take_superseded(&mut segments);
         let mut store = Self {
             medium,
             config,
@@ -103,6 +106,7 @@ impl<M: Medium> Store<M> {
             next_rank,
             points: 0,
             is_failed: false,
+            chores: Chores::new(superseded),
         };
         store.resume(&found, &mut recovery)?;
         store.replay(&found, &mut recovery)?;

@@ -32,6 +32,8 @@ pub(super) struct Replay<'a, M: Medium> {
     written: Vec<Written>,
     /// What the segments that are gone on with hold.
     open: Vec<(TimeRange, Heads)>,
+    /// In these ranges every point below this position was in segments before a merge took deleted ones away.
+    cleared: Vec<(TimeRange, u64)>,
     replayed: u64,
     skipped: u64,
 }
@@ -51,7 +53,9 @@ impl<'a, M: Medium> Replay<'a, M> {
             raise_to(&mut heads, &segment.writer, &mut store.table)?;
             open.push((segment.file.header.partition, heads));
         }
-        Ok(Self { store, written, open, replayed: 0, skipped: 0 })
+        let applied = store.segments.iter().filter(|file| !file.supersedes.applied.is_empty());
+        let cleared = applied.map(|file| (file.header.partition, file.header.covered_lsn)).collect();
+        Ok(Self { store, written, open, cleared, replayed: 0, skipped: 0 })
     }
 
     /// Points that were taken, and points that segments hold already.
@@ -102,7 +106,8 @@ impl<'a, M: Medium> Replay<'a, M> {
     /// Takes a point in order that no segment holds.
     fn in_order(&mut self, lsn: u64, series: u32, point: &Point<'_>) -> Result<bool, StoreError<M::Error>> {
         let at = point.timestamp.0;
-        if self.is_written(series, at)? {
+        let is_cleared = |(range, below): &(TimeRange, u64)| range.contains(at) && lsn < *below;
+        if self.cleared.iter().any(is_cleared) || self.is_written(series, at)? {
             return Ok(false);
         }
         if self.store.open_at(at).is_none() {

@@ -20,6 +20,7 @@ use super::open_partition::OpenPartition;
 use super::partition::Partition;
 use super::segment_file::SegmentFile;
 use super::series_table::{SeriesId, SeriesTable};
+use super::work::Chores;
 use crate::block::DeviceId;
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use crate::series::SeriesName;
@@ -65,6 +66,8 @@ pub struct Store<M: Medium> {
     /// Points taken since the start.
     pub(super) points: u64,
     pub(super) is_failed: bool,
+    /// What can wait.
+    pub(super) chores: Chores<M::Device>,
 }
 
 impl<M: Medium> Store<M> {

@@ -11,7 +11,8 @@ use super::device::{Device, Medium};
 use crate::block::{BLOCK_LEN, SegmentId};
 use crate::point::{TimeRange, ValueKind};
 use crate::segment::{
-    Answer, BlockMap, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind, Writer,
+    Answer, BlockMap, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind,
+    SegmentNumber, Supersedes, Writer,
 };
 use crate::series::{NoRegex, Selector, SeriesName};
 
@@ -46,6 +47,8 @@ pub struct SegmentFile {
     pub block_count: u32,
     /// Sealed or not.
     pub state: SegmentState,
+    /// What a merge took the place of, where this is its result.
+    pub supersedes: Supersedes,
 }
 
 /// Name, kind, unit and last timestamp of a series.
@@ -68,6 +71,11 @@ impl SegmentFile {
         self.header.kind == SegmentKind::InOrder
     }
 
+    /// Whether a merge put the rows of the segment `id` into this one.
+    pub(super) fn takes_the_place_of(&self, id: &SegmentId) -> bool {
+        self.header.id.device == id.device && self.supersedes.inputs.contains(&SegmentNumber::of(id))
+    }
+
     /// Looks at the file `path` by its two ends.
     ///
     /// # Errors
@@ -84,11 +92,14 @@ impl SegmentFile {
         let fault = match sealed {
             Ok(sealed) => {
                 let header = *sealed.header();
+                // A list that can't be read costs nothing: the inputs agree with the result on every point.
+                let supersedes = ask(&device, &mut blocks, |blocks| sealed.supersedes(blocks))?;
                 return Ok(Some(Ok(Self {
                     path,
                     header,
                     block_count,
                     state: SegmentState::Sealed(Box::new(sealed)),
+                    supersedes: supersedes.unwrap_or_default(),
                 })));
             }
             Err(fault) => fault,
@@ -96,7 +107,9 @@ impl SegmentFile {
         let mut first = vec![0; BLOCK_LEN];
         read_block(&device, 0, &mut first)?;
         let header = SegmentHeader::open(&first).map_err(|_| fault);
-        Ok(Some(header.map(|header| Self { path, header, block_count, state: SegmentState::Unsealed })))
+        let supersedes = Supersedes::default();
+        let state = SegmentState::Unsealed;
+        Ok(Some(header.map(|header| Self { path, header, block_count, state, supersedes })))
     }
 
     /// Name, kind, unit and last timestamp of each series; damage shortens the list.

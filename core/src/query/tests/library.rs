@@ -7,7 +7,8 @@ use crate::query::{
     SegmentHandle, Step, Unreadable,
 };
 use crate::segment::{
-    Answer, Opened, Opening, SegmentError, SegmentHeader, SegmentKind, Suggest, Unsealed, Writer,
+    Answer, Opened, Opening, SegmentError, SegmentHeader, SegmentKind, SegmentNumber, Suggest, Supersedes,
+    Unsealed, Writer,
 };
 use crate::series::{NoRegex, Selector, SeriesName};
 use crate::tree::Laws;
@@ -299,4 +300,60 @@ fn a_removed_segment_is_gone_and_the_others_keep_their_handles() {
     assert_eq!(buckets[0].answer(Function::Count), BucketAnswer::Count(6_000));
     let metrics = files.found(|library| library.suggest(Suggest::Metric, "", 9).expect("valid"));
     assert_eq!(metrics, ["x", "y", "z"]);
+}
+
+#[test]
+fn deleted_rows_and_merged_segments_are_left_out() {
+    let mut files = files();
+    // Deleted after the late segment was written: a part of one series, all of another.
+    let mut tombstone = |number: u32, names: &[&str], span: TimeRange| {
+        let mut header = *writer(number, SegmentKind::Tombstones).header();
+        header.partition = span;
+        let mut writer = Writer::new(header, 1);
+        for name in names {
+            writer.define(&SeriesName::parse(name).expect("name"), ValueKind::Float, "");
+        }
+        writer.seal().expect("sealed");
+        let file: Vec<u8> = writer.take_blocks().iter().flat_map(|block| block.bytes.to_vec()).collect();
+        files.library.add(opened(&file, false).expect("valid"));
+        files.files.push(file);
+    };
+    let second = 1_000_000_000;
+    tombstone(4, &["x", "nobody"], TimeRange::new(50 * second, 5_000 * second));
+    tombstone(5, &["z{room=\"ü\"}"], TimeRange::ALL);
+    files.oracle.retain(|(name, at), _| {
+        let is_in_span = (50 * second..5_000 * second).contains(at);
+        !(name.starts_with('z') || name == "x" && is_in_span)
+    });
+    // Written again after that, in a segment that took the place of the late one.
+    let mut merged = writer(6, SegmentKind::Late);
+    let number = |number| SegmentNumber { epoch: 1, number };
+    merged.supersede(Supersedes { inputs: vec![number(2)], applied: Vec::new() });
+    let index = merged.define(&SeriesName::parse("x").expect("name"), ValueKind::Float, "");
+    let at = 60 * second;
+    merged
+        .append(index, &Point { timestamp: Timestamp(at), value: Value::Float(-1.0) }, 0)
+        .expect("in order");
+    merged.seal().expect("sealed");
+    let file: Vec<u8> = merged.take_blocks().iter().flat_map(|block| block.bytes.to_vec()).collect();
+    files.library.add(opened(&file, false).expect("valid"));
+    files.files.push(file);
+    files.oracle.retain(|(name, _), value| name != "x" || *value < 7_000.0);
+    // What the late segment had written over counts again: its place is taken by one without it.
+    files.oracle.extend((5_990..6_000).map(|i| (("x".to_string(), i * second), i as f64 + 0.25)));
+    files.oracle.insert(("x".to_string(), at), -1.0);
+
+    let mut seen = Oracle::new();
+    for (name, rows) in files.ask(Question::select(TimeRange::ALL), "{__name__!=\"\"}") {
+        let Rows::Points(chunk) = rows else { panic!("points were asked for") };
+        for point in chunk.points() {
+            let Value::Float(value) = point.value else { panic!("floats were written") };
+            assert!(seen.insert((name.clone(), point.timestamp.0), value).is_none(), "once");
+        }
+    }
+    assert_eq!(seen, files.oracle);
+    let all = Selector::parse("{}").expect("selector");
+    let listed = files.found(|library| library.list(&all, &NoRegex).expect("valid"));
+    let names: Vec<_> = listed.iter().map(|holding| holding.name.as_str()).collect();
+    assert_eq!(names, ["x", "y{device=\"a\"}"], "a series that is deleted as a whole is not known");
 }

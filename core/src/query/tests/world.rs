@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::block::{BLOCK_LEN, Block, BlockHeader, BlockKind, SegmentId, seal};
 use crate::codec::{Plan, Rows as CodecRows, ScratchBuffer, Values, choose, encode};
-use crate::point::{Value, ValueKind};
+use crate::point::{TimeRange, Value, ValueKind};
 use crate::query::{Batch, Done, Query, Question, Request, Run, Segment, SegmentHandle, Step, Unreadable};
 use crate::tree::leaf::{Entry, LeafBuilder};
 use crate::tree::{Laws, Reference, node, summarize};
@@ -61,7 +61,19 @@ impl World {
         for (number, runs) in series.iter().enumerate() {
             let mut in_order: Vec<&(u64, Points)> = runs.iter().collect();
             in_order.sort_by_key(|(rank, _)| *rank);
-            world.points.push(in_order.iter().flat_map(|(_, points)| points.iter().copied()).collect());
+            // Deleted spans, each later than the runs up to some rank.
+            let deleted: Vec<(u64, TimeRange)> = (0..dice.roll(8).saturating_sub(5))
+                .map(|_| (10 * dice.roll(runs.len() + 1) as u64 + 5, span(dice)))
+                .collect();
+            let hidden = |rank: u64| {
+                let above = deleted.iter().filter(|(above, _)| *above > rank).map(|(_, span)| *span);
+                above.collect::<Vec<_>>()
+            };
+            let counts = |rank: u64, at: i64| !hidden(rank).iter().any(|span| span.contains(at));
+            let points = in_order
+                .iter()
+                .flat_map(|(rank, points)| points.iter().filter(|(at, _)| counts(*rank, *at)).copied());
+            world.points.push(points.collect());
             let index = 7 + 3 * number as u32;
             let runs =
                 runs.iter().zip(&mut makers).enumerate().map(|(segment, ((rank, points), maker))| Run {
@@ -69,6 +81,7 @@ impl World {
                     series: index,
                     rank: *rank,
                     roots: maker.tree(index, points, dice),
+                    hidden: joined(hidden(*rank)),
                 });
             world.series.push(runs.collect());
         }
@@ -164,6 +177,30 @@ impl World {
         }
         Some(bytes)
     }
+}
+
+/// A span in which something was deleted: short, long, or everything.
+fn span(dice: &mut Dice) -> TimeRange {
+    match dice.roll(5) {
+        0 => TimeRange::ALL,
+        longer => {
+            let begin = (dice.roll(900) as i64 - 100) * S;
+            TimeRange::new(begin, begin + dice.roll(200 * longer) as i64 * S)
+        }
+    }
+}
+
+/// The same spans in order and disjoint.
+fn joined(mut spans: Vec<TimeRange>) -> Vec<TimeRange> {
+    spans.sort_by_key(|span| span.begin);
+    let mut joined: Vec<TimeRange> = Vec::new();
+    for span in spans {
+        match joined.last_mut() {
+            Some(last) if span.begin <= last.end => last.end = last.end.max(span.end),
+            _ => joined.push(span),
+        }
+    }
+    joined
 }
 
 /// Makes the blocks of one segment.

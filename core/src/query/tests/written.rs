@@ -81,8 +81,13 @@ fn written_segments_answer_by_name() {
     assert_eq!(found.len(), 3);
 
     let segment = SegmentHandle(0);
-    let run =
-        |root: &crate::tree::Reference| Run { segment, series: root.series, rank: 4, roots: [*root].into() };
+    let run = |root: &crate::tree::Reference| Run {
+        segment,
+        series: root.series,
+        rank: 4,
+        roots: [*root].into(),
+        hidden: Vec::new(),
+    };
     let blocks = file.chunks(BLOCK_LEN).zip(0..).map(|(bytes, block)| ((segment, block), bytes.to_vec()));
     let points = found.iter().map(|(entry, _)| {
         let series = names.iter().position(|name| *name == entry.name).unwrap();

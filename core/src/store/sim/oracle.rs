@@ -37,13 +37,20 @@ pub enum Violation {
 
 #[derive(Clone, Debug, Default)]
 struct History {
-    /// Every value written for this series and time, oldest first.
-    written: Vec<OwnedValue>,
+    /// Every value written for this series and time, oldest first; `None` where it was deleted.
+    written: Vec<Option<OwnedValue>>,
     /// How many of them were written when the last acknowledgement was given.
     acknowledged: usize,
     /// How many of them were written when the store was last started: those of them that were not
     /// acknowledged then may be there or not, for ever.
     of_earlier_runs: usize,
+}
+
+impl History {
+    /// What may be there: the last that was acknowledged, and everything since.
+    fn may_be(&self) -> &[Option<OwnedValue>] {
+        &self.written[self.acknowledged.saturating_sub(1)..]
+    }
 }
 
 /// What was written and what was promised.
@@ -60,7 +67,13 @@ impl Oracle {
 
     /// A point was given to the store.
     pub fn write(&mut self, series: &str, timestamp: i64, value: Value<'_>) {
-        self.points.entry((series.to_string(), timestamp)).or_default().written.push(value.into());
+        self.points.entry((series.to_string(), timestamp)).or_default().written.push(Some(value.into()));
+    }
+
+    /// Everything of a series from `begin` to before `end` was deleted.
+    pub fn delete(&mut self, series: &str, begin: i64, end: i64) {
+        let keys = (series.to_string(), begin)..(series.to_string(), end);
+        self.points.range_mut(keys).for_each(|(_, history)| history.written.push(None));
     }
 
     /// Everything given since the start was acknowledged.
@@ -99,13 +112,12 @@ impl Oracle {
             let Some(history) = self.points.get(key) else {
                 return Err(Violation::Invented(key.0.clone(), key.1, value.clone()));
             };
-            let oldest = history.acknowledged.saturating_sub(1);
-            if !history.written[oldest..].contains(value) {
+            if !history.may_be().contains(&Some(value.clone())) {
                 return Err(Violation::Wrong(key.0.clone(), key.1, value.clone()));
             }
         }
         let is_lost = |(key, history): &(&(String, i64), &History)| {
-            history.acknowledged > 0 && !found.contains_key(*key)
+            history.acknowledged > 0 && !found.contains_key(*key) && !history.may_be().contains(&None)
         };
         match self.points.iter().find(is_lost) {
             Some((key, _)) => Err(Violation::Lost(key.0.clone(), key.1)),
@@ -115,7 +127,7 @@ impl Oracle {
 
     /// The store was opened again and this is what it holds: from here on it must keep all of it.
     pub fn adopt(&mut self, read: impl IntoIterator<Item = (String, i64, OwnedValue)>) {
-        let history = |value| History { written: vec![value], acknowledged: 1, of_earlier_runs: 0 };
+        let history = |value| History { written: vec![Some(value)], acknowledged: 1, of_earlier_runs: 0 };
         self.points = read.into_iter().map(|(series, at, value)| ((series, at), history(value))).collect();
     }
 }

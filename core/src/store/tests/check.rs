@@ -148,7 +148,9 @@ fn check_identities(store: &SimStore, points: &Points, script: &[Step]) -> Resul
         }
         for (series, at, _) in sent {
             let key = (label(name(*series).as_str()).to_string(), *at);
-            if !points.contains_key(&key) {
+            let deletes =
+                |step: &Step| matches!(step, Step::Delete(s, span) if s == series && span.contains(*at));
+            if !points.contains_key(&key) && !script.iter().any(deletes) {
                 return Err(Violation::Lost(key.0, key.1));
             }
         }

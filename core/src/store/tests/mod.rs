@@ -8,6 +8,7 @@
 //! | `trace` | a workload played once, with every moment at which the power could go, and their names |
 //! | `check`, `campaign` | what must hold after a crash; which crashes are tried |
 //! | `placement` | where does a point go? |
+//! | `merging` | what becomes of the files? |
 //! | `opening` | what does a start find? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
 //! | `controls` | do the tests fail where the store is made to? |
@@ -16,6 +17,7 @@ mod aggregates;
 mod campaign;
 mod check;
 mod controls;
+mod merging;
 mod opening;
 mod placement;
 mod power;

@@ -74,6 +74,7 @@ fn one_damaged_block_costs_little_and_is_no_reason_not_to_start() {
                 if let Err(violation) = written.check(list(&found)) {
                     panic!("{path} block {block}: {violation:?}");
                 }
+                assert!(found.len() <= points.len(), "{path} block {block}: deleted points are back");
                 if recovery.set_aside.is_empty() {
                     lost_most = lost_most.max(points.len() - found.len());
                 }

@@ -54,7 +54,7 @@ fn all_short_sequences_survive_a_power_cut_in_their_last_operation() {
     let names: Vec<String> = sequences(2)
         .iter()
         .flat_map(|sequence| [format!("ops-{sequence}"), format!("old-{sequence}")])
-        .chain(sequences(3).into_iter().skip(8 + 64).step_by(13).map(|sequence| format!("ops-{sequence}")))
+        .chain(sequences(3).into_iter().skip(10 + 100).step_by(23).map(|sequence| format!("ops-{sequence}")))
         .collect();
     let tried = campaigns(names.iter().map(String::as_str), Effort { stride: 4, ..SHORT });
     assert!(tried.states > 1_000 && tried.interrupted > 100, "{tried:?}");
@@ -65,6 +65,14 @@ fn the_power_may_go_anywhere_in_a_seal_or_a_checkpoint() {
     let effort = Effort { stride: 1, all_max: 4, samples: 2, ..SHORT };
     let tried = campaigns(["old-abls", "old-ablk"], effort);
     assert!(tried.states > 200, "{tried:?}");
+}
+
+#[test]
+fn the_power_may_go_anywhere_in_a_deletion_or_a_merge() {
+    let effort = Effort { stride: 2, all_max: 3, samples: 2, ..SHORT };
+    let names = ["old-alsm", "old-bskalkdm", "old-alkdlkm", "old-asdasdm"];
+    let tried = campaigns(names, effort);
+    assert!(tried.states > 500, "{tried:?}");
 }
 
 /// `SILTSTONE_REPLAY="SEED INDEX MASK"`, as a failure prints it, plays exactly that.

@@ -10,8 +10,8 @@ use super::workload::label;
 use crate::block::{BLOCK_LEN, Block, SegmentId, open};
 use crate::codec::{self, Chunk};
 use crate::point::Value;
-use crate::segment::{BlockMap, Blocks, View, Writer};
-use crate::series::{NoRegex, Selector};
+use crate::segment::{BlockMap, Blocks, SegmentKind, Unsealed, View, Writer};
+use crate::series::{NoRegex, Selector, SeriesName};
 use crate::store::segment_file::{ask, scan};
 use crate::store::sim::{OwnedValue, SimDevice, SimMedium, Violation};
 use crate::store::{Device, Medium, Run, RunContent, Store};
@@ -180,11 +180,43 @@ pub(super) fn read_left(
     let (mut points, mut damaged) = (Points::new(), 0);
     // In the order of ranks, so that the higher one overwrites.
     for run in &runs {
+        if run.header.kind == SegmentKind::Tombstones {
+            damaged += take_deleted(&store.medium, run, &mut points)?;
+            continue;
+        }
         let (mut found, more) = read_run(&store.medium, run, checks_summaries)?;
         points.append(&mut found);
         damaged += more;
     }
     Ok((points, damaged))
+}
+
+/// Takes away what a tombstone names: everything so far has a lower rank. Gives 1 where it is damaged.
+fn take_deleted(medium: &SimMedium, run: &Run, points: &mut Points) -> Result<u64, Violation> {
+    let lost = || Violation::Unreadable(format!("{:?}", run.path));
+    let path = run.path.as_ref().ok_or_else(lost)?;
+    let file = medium.open(path).ok().flatten().ok_or_else(lost)?;
+    let all = Selector::parse("{}").expect("a selector");
+    let entries = match &run.content {
+        RunContent::Sealed(sealed) => {
+            ask(&file, &mut BlockMap::new(), |blocks| sealed.series(blocks, &all, &NoRegex)).ok()
+        }
+        _ => None,
+    };
+    let (names, damaged): (Vec<SeriesName>, u64) = match entries.and_then(Result::ok) {
+        Some(entries) => (entries.into_iter().map(|entry| entry.name).collect(), 0),
+        // Its definitions are the second copy.
+        None => {
+            let scanned = scan(&file, run.header, run.block_count, None).map_err(|_| lost())?;
+            (Unsealed::from(scanned).series.into_iter().map(|series| series.name).collect(), 1)
+        }
+    };
+    for name in names {
+        let name = label(name.as_str()).to_string();
+        let span = run.header.partition;
+        points.retain(|(series, at), _| *series != name || !span.contains(*at));
+    }
+    Ok(damaged)
 }
 
 /// The same as the oracle takes it.

@@ -4,10 +4,11 @@
 //! An operation is a letter; a new one is a line in [`OPERATIONS`] and a case in [`step`].
 
 use super::workload::{FROM, HOUR_NS, Owned, Step};
+use crate::point::TimeRange;
 use crate::store::Identity;
 
 /// The operations there are.
-pub(super) const OPERATIONS: [char; 8] = ['a', 'b', 'l', 'n', 'c', 'k', 's', 'r'];
+pub(super) const OPERATIONS: [char; 10] = ['a', 'b', 'l', 'n', 'c', 'k', 's', 'd', 'm', 'r'];
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// Rows of a burst: more than fit a leaf, and more than one record of the journal.
@@ -73,6 +74,9 @@ fn step(letter: char, at: i64) -> Step {
         'c' => Step::Commit,
         'k' => Step::Checkpoint,
         's' => Step::Seal,
+        // Some of what was there, some that may come, in two partitions.
+        'd' => Step::Delete(0, TimeRange::new(FROM, now + 2 * HOUR_NS)),
+        'm' => Step::Work,
         _ => Step::Reopen,
     }
 }
@@ -80,7 +84,7 @@ fn step(letter: char, at: i64) -> Step {
 #[test]
 fn every_short_sequence_is_there_once() {
     let all = sequences(3);
-    assert_eq!(all.len(), 8 + 64 + 512);
+    assert_eq!(all.len(), 10 + 100 + 1_000);
     let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
     assert_eq!(distinct.len(), all.len());
     assert!(all.iter().all(|sequence| steps_of(sequence, 0).is_some()) && steps_of("x", 0).is_none());

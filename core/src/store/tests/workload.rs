@@ -4,10 +4,12 @@
 use std::sync::OnceLock;
 
 use crate::block::DeviceId;
-use crate::point::{Point, Timestamp, Value, ValueKind};
+use crate::point::{Point, TimeRange, Timestamp, Value, ValueKind};
 use crate::series::SeriesName;
 use crate::store::sim::{Oracle, Random, SimError, SimMedium};
-use crate::store::{Appended, Identity, PartitionSpan, Reading, Recovery, Store, StoreConfig, StoreError};
+use crate::store::{
+    Appended, Identity, PartitionSpan, Reading, Recovery, Store, StoreConfig, StoreError, Work,
+};
 
 pub(super) const DEVICE: DeviceId = *b"sixteen bytes id";
 /// When the workloads take place.
@@ -20,6 +22,9 @@ const LONG: &str = "a text as long as the state of a machine that tells its whol
     which is two hundred and fifty-five bytes and no more, because a longer one is a document and not a \
     state, and documents are kept elsewhere by those who need them.";
 
+/// Rows of one step of a merge: so few that it takes several.
+const WORK_ROWS: usize = 200;
+
 pub(super) type SimStore = Store<SimMedium>;
 
 /// A store so small that a few messages turn everything over.
@@ -31,6 +36,8 @@ pub(super) fn tiny() -> StoreConfig {
         segment_blocks_max: 12,
         segment_grow_blocks: 4,
         late_bytes_max: 2_000,
+        merge_neighbours: 2,
+        merge_percent: 10_000,
         ..StoreConfig::default()
     }
 }
@@ -76,6 +83,10 @@ pub(super) enum Step {
     Seal,
     /// The process is killed and started again.
     Reopen,
+    /// Everything of a series in a span is deleted.
+    Delete(u64, TimeRange),
+    /// There is time for what can wait, until nothing can.
+    Work,
 }
 
 /// A value that a step owns.
@@ -130,6 +141,11 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
             0..=4 => Step::Commit,
             5 => Step::Checkpoint,
             6 => Step::Seal,
+            13 => Step::Work,
+            14 => {
+                let begin = now - random.below(4_000) as i64 * 1_000_000_000;
+                Step::Delete(random.below(6), TimeRange::new(begin, begin + HOUR_NS))
+            }
             kind => {
                 now += match random.below(30) {
                     0 => HOUR_NS,
@@ -228,6 +244,15 @@ pub(super) fn play_noting(
             }
             Step::Checkpoint => store.checkpoint().map_err(medium_error)?,
             Step::Seal => store.seal().map_err(medium_error)?,
+            Step::Delete(series, span) => {
+                let name = name(*series);
+                oracle.delete(label(name.as_str()), span.begin, span.end);
+                note(oracle);
+                store.delete(core::slice::from_ref(name), *span).map_err(medium_error)?;
+                oracle.acknowledge();
+                note(oracle);
+            }
+            Step::Work => while store.work(WORK_ROWS).map_err(medium_error)? == Work::More {},
             Step::Reopen => {
                 let medium = store.medium.clone();
                 oracle.restart();

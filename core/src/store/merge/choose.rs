@@ -1,0 +1,104 @@
+//! Which segments are worth merging.
+//!
+//! Neighbours in rank of alike size first, so that a late point is written again a logarithmic number of times; then
+//! a segment of which much is dead. Everything within a budget, a share of what came in, which bounds write
+//! amplification whatever the disorder.
+
+use core::ops::Range;
+
+/// Segments of one merge at most: bounds its open files and memory.
+const NEIGHBOURS_MAX: usize = 16;
+/// How many times larger one of them may be than another.
+const SIZE_RATIO_MAX: u64 = 4;
+/// Below this many blocks all sizes are alike: headers and tails are most of such a segment.
+const SMALL_BLOCKS: u64 = 16;
+/// A segment is rewritten alone where more than one in this many of its rows are dead.
+const DEAD_SHARE: u64 = 10;
+
+/// A segment as the choice sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Candidate {
+    /// Blocks of the file.
+    pub(in crate::store) blocks: u64,
+    /// Rows, and how many of them tombstones hide.
+    pub(in crate::store) rows: u64,
+    /// Rows that no question sees any more.
+    pub(in crate::store) dead_rows: u64,
+    /// Whether it may be read and taken away: sealed, whole, and this store's own.
+    pub(in crate::store) is_mergeable: bool,
+}
+
+/// Picks neighbours among the segments of one partition, which are in the order of ranks: at least
+/// `neighbours_min` of them, of at most `budget` blocks together; or one that is to be rewritten.
+pub(in crate::store) fn choose(
+    segments: &[Candidate],
+    neighbours_min: usize,
+    budget: u64,
+) -> Option<Range<usize>> {
+    let is_affordable = |range: &Range<usize>| {
+        segments[range.clone()].iter().map(|segment| segment.blocks).sum::<u64>() <= budget
+    };
+    let alike = (0..segments.len()).filter_map(|begin| {
+        let range = begin..begin + alike_from(&segments[begin..]);
+        (range.len() >= neighbours_min.max(2)).then_some(range)
+    });
+    // The most segments for the least bytes.
+    let cost = |range: &Range<usize>| {
+        let blocks: u64 = segments[range.clone()].iter().map(|segment| segment.blocks).sum();
+        blocks / range.len() as u64
+    };
+    let dead = (0..segments.len()).map(|at| at..at + 1).filter(|range| {
+        let segment = &segments[range.start];
+        segment.is_mergeable && segment.dead_rows.saturating_mul(DEAD_SHARE) > segment.rows
+    });
+    let alike = alike.filter(is_affordable).min_by_key(cost);
+    alike.or_else(|| dead.filter(is_affordable).min_by_key(cost))
+}
+
+/// How many segments from the first on are mergeable and of alike size.
+fn alike_from(segments: &[Candidate]) -> usize {
+    let (mut smallest, mut largest) = (u64::MAX, 0);
+    let is_alike = |segment: &&Candidate| {
+        let size = segment.blocks.max(SMALL_BLOCKS);
+        (smallest, largest) = (smallest.min(size), largest.max(size));
+        segment.is_mergeable && largest <= smallest.saturating_mul(SIZE_RATIO_MAX)
+    };
+    segments.iter().take(NEIGHBOURS_MAX).take_while(is_alike).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidate, choose};
+
+    fn segments(blocks: &[u64]) -> Vec<Candidate> {
+        let segment =
+            |blocks: &u64| Candidate { blocks: *blocks, rows: 100, dead_rows: 0, is_mergeable: true };
+        blocks.iter().map(segment).collect()
+    }
+
+    #[test]
+    fn alike_neighbours_are_merged() {
+        assert_eq!(choose(&segments(&[3, 3, 4]), 4, 4_000), None, "too few");
+        assert_eq!(choose(&segments(&[9_000, 3, 3, 4, 3]), 4, 4_000), Some(1..5));
+        assert_eq!(choose(&segments(&[3, 3, 900, 4, 3]), 4, 4_000), None, "a large one lies between");
+        assert_eq!(choose(&segments(&[100; 40]), 4, 40_000).map(|range| range.len()), Some(16));
+        assert_eq!(choose(&segments(&[3]), 1, 40_000), None, "one alone is no merge");
+    }
+
+    #[test]
+    fn the_budget_bounds_everything() {
+        assert_eq!(choose(&segments(&[3, 3, 4, 3]), 4, 12), None);
+        assert_eq!(choose(&segments(&[3, 3, 4, 3]), 4, 13), Some(0..4));
+    }
+
+    #[test]
+    fn what_is_mostly_dead_is_rewritten_alone() {
+        let mut all = segments(&[900, 900]);
+        all[1].dead_rows = 10;
+        assert_eq!(choose(&all, 4, 4_000), None);
+        all[1].dead_rows = 11;
+        assert_eq!(choose(&all, 4, 4_000), Some(1..2));
+        all[1].is_mergeable = false;
+        assert_eq!(choose(&all, 4, 4_000), None);
+    }
+}
