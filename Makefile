@@ -19,7 +19,7 @@ test: ## install what is missing, then every check and test there is; what conti
 bench: ## print the figures of docs/benchmarks.md
 	@bash scripts/bench.sh
 
-soak: ## kill the agent under load, again and again: SOAK_KILLS=50 by default
+soak: ## power cuts, failing calls and damage for SOAK_MINUTES=30, then SOAK_KILLS=50 kills of the agent under load
 	@bash scripts/soak.sh
 
 web: ## build the dashboard and its engine into web/dist

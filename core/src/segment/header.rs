@@ -1,5 +1,6 @@
 //! Block 0: what a segment is. `docs/format.md`, chapter 4.
 
+use super::definition;
 use super::error::SegmentError;
 use crate::block::{
     BLOCK_LEN, Block, BlockError, BlockHeader, BlockKind, Cursor, HEADER_LEN, SegmentId, Truncated, open,
@@ -172,6 +173,23 @@ impl SegmentHeader {
         if header.kind != BlockKind::Header {
             return Err(SegmentError::Payload { block: 0, what: "header" });
         }
+        Ok(parsed)
+    }
+
+    /// Reads the copy of the header in block 1, the first definition block, for a file whose block 0 is damaged;
+    /// that block is verified.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the block.
+    pub fn open_copy(bytes: &[u8]) -> Result<Self, SegmentError> {
+        let wrong = |error: BlockError| SegmentError::Block { block: 1, error };
+        let (header, payload) = peek(bytes).map_err(wrong)?;
+        if header.kind != BlockKind::Definitions {
+            return Err(SegmentError::Payload { block: 1, what: "definitions" });
+        }
+        let copy = definition::header_copy(payload, 1)?;
+        let parsed = Self::parse(copy, header.epoch, header.number)?;
+        open(bytes, &parsed.id, 1).map_err(wrong)?;
         Ok(parsed)
     }
 }

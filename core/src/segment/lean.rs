@@ -294,7 +294,7 @@ where
                 kind: ValueKind::Float,
                 unit: series.unit,
             });
-            let (count, len) = definition::encode(self.defined as u32, definitions, &mut block);
+            let (count, len) = definition::encode(self.defined as u32, definitions, &self.header, &mut block);
             self.defined += usize::from(count.max(1));
             self.out.write(&mut block, BlockKind::Definitions, len)?;
         }

@@ -342,7 +342,7 @@ impl Writer {
                 unit: &defined.unit,
             });
             let (count, payload_len) =
-                definition::encode(self.defined_in_blocks as u32, definitions, &mut block);
+                definition::encode(self.defined_in_blocks as u32, definitions, &self.header, &mut block);
             self.defined_in_blocks += usize::from(count.max(1));
             self.finish(block, BlockKind::Definitions, payload_len, 0);
         }

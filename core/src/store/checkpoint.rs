@@ -47,9 +47,7 @@ impl<M: Medium> Store<M> {
 
     pub(super) fn seal_open(&mut self) -> Result<(), StoreError<M::Error>> {
         for open in &mut self.open {
-            if let Some(segment) = open.take_segment() {
-                self.segments.push(segment.seal()?);
-            }
+            self.segments.extend(open.seal_segment()?);
         }
         Ok(())
     }

@@ -30,10 +30,8 @@ impl<M: Medium> Store<M> {
             // What they get from here on must rank above the tombstone: so it goes into new segments.
             for place in 0..store.open.len() {
                 let open = &mut store.open[place];
-                if open.partition.range.overlaps(span)
-                    && let Some(segment) = open.take_segment()
-                {
-                    store.segments.push(segment.seal()?);
+                if open.partition.range.overlaps(span) {
+                    store.segments.extend(open.seal_segment()?);
                 }
             }
             store.checkpoint_now(false)?;

@@ -11,6 +11,7 @@ use super::limits::{IDLE_POINTS, OPEN_PARTITIONS_MAX, STRAYS_MAX};
 use super::open_segment::OpenSegment;
 use super::partition::Partition;
 use super::running::Store;
+use super::segment_file::SegmentFile;
 use crate::block::SegmentId;
 use crate::point::Point;
 use crate::segment::{SegmentHeader, SegmentKind};
@@ -34,10 +35,14 @@ impl<D: Device> OpenPartition<D> {
         Self { partition, segment: None, heads: Heads::default(), used_at: 0 }
     }
 
-    /// Takes the open segment away, to be sealed: nothing falls among its points any more.
-    pub(super) fn take_segment(&mut self) -> Option<OpenSegment<D>> {
+    /// Seals the open segment, if there is one: nothing falls among its points any more. Where the medium fails
+    /// it stays, because its points are still read from it.
+    pub(super) fn seal_segment(&mut self) -> Result<Option<SegmentFile>, D::Error> {
         self.heads.fix();
-        self.segment.take()
+        let Some(segment) = &mut self.segment else { return Ok(None) };
+        let sealed = segment.seal()?;
+        self.segment = None;
+        Ok(Some(sealed))
     }
 }
 
@@ -99,10 +104,8 @@ impl<M: Medium> Store<M> {
 
     /// Seals what is open in a partition and closes it.
     pub(super) fn close_partition(&mut self, at: usize) -> Result<(), StoreError<M::Error>> {
-        let closed = self.open.swap_remove(at);
-        if let Some(segment) = closed.segment {
-            self.segments.push(segment.seal()?);
-        }
+        self.segments.extend(self.open[at].seal_segment()?);
+        self.open.swap_remove(at);
         Ok(())
     }
 
@@ -144,10 +147,8 @@ impl<M: Medium> Store<M> {
         let Some(segment) = &mut open.segment else { return Ok(()) };
         segment.append(&self.table, series, point, lsn)?;
         segment.write_out()?;
-        if segment.writer.block_count() >= self.config.segment_blocks_max
-            && let Some(segment) = open.take_segment()
-        {
-            self.segments.push(segment.seal()?);
+        if segment.writer.block_count() >= self.config.segment_blocks_max {
+            self.segments.extend(open.seal_segment()?);
         }
         Ok(())
     }

@@ -25,6 +25,8 @@ pub(super) struct OpenSegment<D> {
     pub(super) file: SegmentFile,
     pub(super) writer: Writer,
     device: D,
+    /// Finished blocks that could not be written: the store has failed, and they are read from here.
+    pub(super) unwritten: Vec<FinishedBlock>,
     /// Blocks that the file has room for.
     length: u32,
     grow: u32,
@@ -46,7 +48,7 @@ impl<D: Device> OpenSegment<D> {
         let device = write_whole(medium, partition, &path, writer.take_blocks())?;
         let state = SegmentState::Open;
         let file = SegmentFile { path, header, block_count: 1, state, supersedes: Supersedes::default() };
-        Ok(Self { file, writer, device, length: 1, grow, indices: Vec::new() })
+        Ok(Self { file, writer, device, unwritten: Vec::new(), length: 1, grow, indices: Vec::new() })
     }
 
     /// Goes on with a segment that a scan found. Blocks from `trusted` on were never known to be flushed: a
@@ -67,7 +69,7 @@ impl<D: Device> OpenSegment<D> {
             device.read(block, &mut bytes)?;
             device.write(block, &bytes)?;
         }
-        Ok(Self { file, writer, device, length, grow, indices: Vec::new() })
+        Ok(Self { file, writer, device, unwritten: Vec::new(), length, grow, indices: Vec::new() })
     }
 
     /// Where a point belongs that is not after the last one of its series.
@@ -109,14 +111,15 @@ impl<D: Device> OpenSegment<D> {
 
     /// Writes the blocks that are finished; they are not flushed.
     pub(super) fn write_out(&mut self) -> Result<(), D::Error> {
-        let blocks = self.writer.take_blocks();
-        if let Some(last) = blocks.last() {
+        self.unwritten.append(&mut self.writer.take_blocks());
+        if let Some(last) = self.unwritten.last() {
             if last.number >= self.length {
                 self.length = last.number.saturating_add(1).max(self.length.saturating_add(self.grow));
                 self.device.set_length(self.length)?;
             }
-            write_blocks(&mut self.device, &blocks)?;
+            write_blocks(&mut self.device, &self.unwritten)?;
             self.file.block_count = last.number + 1;
+            self.unwritten.clear();
         }
         Ok(())
     }
@@ -129,25 +132,28 @@ impl<D: Device> OpenSegment<D> {
         Ok(self.writer.block_count())
     }
 
-    /// Seals the segment. Where its catalog is beyond all limits it stays unsealed, which loses nothing.
-    pub(super) fn seal(mut self) -> Result<SegmentFile, D::Error> {
+    /// Seals the segment: the file as it is then. Where its catalog is beyond all limits it stays unsealed, which
+    /// loses nothing. Where the medium fails this segment is what its points are still read from.
+    pub(super) fn seal(&mut self) -> Result<SegmentFile, D::Error> {
         self.flush()?;
-        self.file.state = SegmentState::Unsealed;
+        let mut file = self.file.clone();
+        file.state = SegmentState::Unsealed;
         if self.writer.seal().is_err() {
-            return Ok(self.file);
+            return Ok(file);
         }
-        let blocks = self.writer.take_blocks();
+        self.unwritten.append(&mut self.writer.take_blocks());
         let block_count = self.writer.block_count();
-        if let Some((footer, before)) = blocks.split_last() {
+        if let Some((footer, before)) = self.unwritten.split_last() {
             self.device.set_length(block_count)?;
             write_blocks(&mut self.device, before)?;
             self.device.flush()?;
             write_blocks(&mut self.device, core::slice::from_ref(footer))?;
             self.device.flush()?;
         }
-        self.file.block_count = block_count;
-        self.file.state = read_back(&self.device, block_count)?;
-        Ok(self.file)
+        self.unwritten.clear();
+        file.block_count = block_count;
+        file.state = read_back(&self.device, block_count)?;
+        Ok(file)
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Recovery {
     pub points_skipped: u64,
     /// Segments that are neither sealed nor fit to be gone on with: they are read by a scan.
     pub segments_damaged: u64,
+    /// Unsealed segments whose first block is damaged: its copy in the next one serves.
+    pub headers_restored: u64,
     /// Segments of a newer format, left alone.
     pub segments_unknown: u64,
     /// Files that were moved to `quarantine/`, and why.
@@ -73,7 +75,7 @@ impl<M: Medium> Store<M> {
             medium.create_directory(directory)?;
         }
         medium.sync_directory("")?;
-        for directory in ["", journal::DIRECTORY] {
+        for directory in ["", journal::DIRECTORY, segment_file::DIRECTORY] {
             remove_parts(&mut medium, directory, &mut recovery)?;
         }
         let mut segments = find_segments(&mut medium, &mut recovery)?;
@@ -148,7 +150,7 @@ impl<M: Medium> Store<M> {
     }
 
     /// Opens the partition of a resumed segment, or seals it where another one is open there.
-    fn take_up(&mut self, segment: OpenSegment<M::Device>) -> Result<(), StoreError<M::Error>> {
+    fn take_up(&mut self, mut segment: OpenSegment<M::Device>) -> Result<(), StoreError<M::Error>> {
         let range = segment.file.header.partition;
         let partition = Partition::of(self.config.partition, range.begin);
         let is_open = self.open.iter().any(|open| open.partition == partition);
@@ -191,7 +193,7 @@ impl<M: Medium> Store<M> {
         let mut replay = Replay::new(self)?;
         recovery.journal = found.replay(&mut replay)?;
         (recovery.points_replayed, recovery.points_skipped) = replay.counts();
-        if recovery.journal != JournalDamage::default() {
+        if recovery.journal.is_incomplete() {
             // Where points in order are missing, a late one may lie beyond the head it was measured
             // by: whatever comes in order from here on must rank above it, so in a new segment.
             self.seal_open()?;
@@ -237,17 +239,16 @@ fn trusted_blocks<D: super::device::Device>(
     }
 }
 
-/// Removes what was never finished in a directory.
+/// Removes what was never finished in a directory, and makes its names durable: a sync that failed in an
+/// earlier run may have left some that are seen and would not survive, and what they name is relied on from here.
 fn remove_parts<M: Medium>(medium: &mut M, directory: &str, recovery: &mut Recovery) -> Result<(), M::Error> {
-    let mut is_changed = false;
     for entry in medium.list(directory)? {
         if entry.kind == EntryKind::File && entry.name.ends_with(PART) {
             medium.remove(&join(directory, &entry.name))?;
             recovery.parts_removed += 1;
-            is_changed = true;
         }
     }
-    if is_changed { medium.sync_directory(directory) } else { Ok(()) }
+    medium.sync_directory(directory)
 }
 
 fn join(directory: &str, name: &str) -> String {
@@ -270,7 +271,10 @@ fn find_segments<M: Medium>(medium: &mut M, recovery: &mut Recovery) -> Result<V
             let path = join(&directory, &entry.name);
             match SegmentFile::inspect(medium, &path)? {
                 None => {}
-                Some(Ok(file)) => segments.push(file),
+                Some(Ok((file, is_copy))) => {
+                    recovery.headers_restored += u64::from(is_copy);
+                    segments.push(file);
+                }
                 Some(Err(SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
                     recovery.segments_unknown += 1;
                 }

@@ -54,6 +54,9 @@ pub struct SegmentFile {
 /// Name, kind, unit and last timestamp of a series.
 pub(super) type LastTime = (SeriesName, ValueKind, String, i64);
 
+/// A file as it was found, and whether its header is the copy; or why it is no segment that can be read.
+pub(super) type Inspected = Result<(SegmentFile, bool), SegmentError>;
+
 /// The name of a segment's file.
 pub fn file_name(id: &SegmentId) -> String {
     let device: String = id.device.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -76,40 +79,52 @@ impl SegmentFile {
         self.header.id.device == id.device && self.supersedes.inputs.contains(&SegmentNumber::of(id))
     }
 
-    /// Looks at the file `path` by its two ends.
+    /// Looks at the file `path` by its two ends; also says whether block 0 was damaged and the copy in
+    /// block 1 served.
     ///
     /// # Errors
     /// Outer: the medium. Inner: why it is no segment that can be read.
-    pub(super) fn inspect<M: Medium>(
-        medium: &M,
-        path: &str,
-    ) -> Result<Option<Result<Self, SegmentError>>, M::Error> {
+    pub(super) fn inspect<M: Medium>(medium: &M, path: &str) -> Result<Option<Inspected>, M::Error> {
         let Some(device) = medium.open(path)? else { return Ok(None) };
         let block_count = device.block_count()?;
-        let mut blocks = BlockMap::new();
-        let sealed = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
+        let name = path.rsplit('/').next().unwrap_or_default().to_string();
         let path = path.to_string();
+        let is_named = |header: &SegmentHeader| name == file_name(&header.id);
+        let mut sealed = ask(&device, &mut BlockMap::new(), |blocks| Sealed::open(block_count, blocks))?;
+        if matches!(sealed, Err(SegmentError::Tail(_))) {
+            // Block 0 may be that of another segment: then the footer is of the one that the file is named after.
+            let mut blocks = BlockMap::new();
+            blocks.insert(0, &[0xFF; BLOCK_LEN]);
+            let again = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
+            sealed = again.ok().filter(|again| is_named(again.header())).map_or(sealed, Ok);
+        }
         let fault = match sealed {
             Ok(sealed) => {
                 let header = *sealed.header();
                 // A list that can't be read costs nothing: the inputs agree with the result on every point.
-                let supersedes = ask(&device, &mut blocks, |blocks| sealed.supersedes(blocks))?;
-                return Ok(Some(Ok(Self {
-                    path,
-                    header,
-                    block_count,
-                    state: SegmentState::Sealed(Box::new(sealed)),
-                    supersedes: supersedes.unwrap_or_default(),
-                })));
+                let supersedes = ask(&device, &mut BlockMap::new(), |blocks| sealed.supersedes(blocks))?;
+                let supersedes = supersedes.unwrap_or_default();
+                let state = SegmentState::Sealed(Box::new(sealed));
+                return Ok(Some(Ok((Self { path, header, block_count, state, supersedes }, false))));
+            }
+            Err(fault @ (SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
+                return Ok(Some(Err(fault)));
             }
             Err(fault) => fault,
         };
-        let mut first = vec![0; BLOCK_LEN];
-        read_block(&device, 0, &mut first)?;
-        let header = SegmentHeader::open(&first).map_err(|_| fault);
-        let supersedes = Supersedes::default();
-        let state = SegmentState::Unsealed;
-        Ok(Some(header.map(|header| Self { path, header, block_count, state, supersedes })))
+        let mut bytes = vec![0; BLOCK_LEN];
+        read_block(&device, 0, &mut bytes)?;
+        let first = SegmentHeader::open(&bytes).ok();
+        let mut header = first;
+        if !first.as_ref().is_some_and(is_named) {
+            read_block(&device, 1, &mut bytes)?;
+            let copy = SegmentHeader::open_copy(&bytes).ok();
+            header = copy.filter(|copy| first.is_none() || is_named(copy)).or(first);
+        }
+        let (state, supersedes) = (SegmentState::Unsealed, Supersedes::default());
+        let unsealed = |header| Self { path, header, block_count, state, supersedes };
+        let is_copy = header != first;
+        Ok(Some(header.map(|header| (unsealed(header), is_copy)).ok_or(fault)))
     }
 
     /// Name, kind, unit and last timestamp of each series; damage shortens the list.

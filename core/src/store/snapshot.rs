@@ -58,6 +58,7 @@ impl<M: Medium> Store<M> {
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
             let mut live = Unsealed::of(&mut segment.writer, names);
             live.block_count = segment.file.block_count;
+            live.keep(segment.unwritten.clone());
             runs.push(Run {
                 header: segment.file.header,
                 path: Some(segment.file.path.clone()),

@@ -70,6 +70,11 @@ impl<D: Device> Found<D> {
             let parts = self.parts(at, live, carried, checkpoint_lsn, &mut damage);
             self.replay_file(at, &parts, visitor, &mut damage)?;
         }
+        let newest = self.files.iter().max_by_key(|file| file.scan.base);
+        damage.is_end_unreadable = newest.is_some_and(|file| {
+            let end = file.scan.records.last().map_or(1, |last| last.block + 1);
+            file.scan.unreadable.contains(&end)
+        });
         Ok(damage)
     }
 

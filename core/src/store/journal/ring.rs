@@ -52,6 +52,16 @@ pub struct JournalDamage {
     pub messages_unfinished: u64,
     /// Points whose series was defined in a record that is damaged.
     pub points_nameless: u64,
+    /// Whether something that can't be read stands behind the last record: the mark of a power cut, or what
+    /// is left of a record that had been flushed last of all.
+    pub is_end_unreadable: bool,
+}
+
+impl JournalDamage {
+    /// Whether something is missing before something that is there.
+    pub(in crate::store) fn is_incomplete(&self) -> bool {
+        *self != Self { is_end_unreadable: self.is_end_unreadable, ..Self::default() }
+    }
 }
 
 /// A file of the ring.

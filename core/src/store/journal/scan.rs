@@ -40,6 +40,8 @@ pub(super) struct FileScan {
     pub(super) epoch_max: u32,
     /// One more than the highest LSN of any valid block.
     pub(super) lsn_end: u64,
+    /// Blocks that hold something and are not valid.
+    pub(super) unreadable: Vec<u32>,
 }
 
 /// Reads the blocks of a range and gives each of them, or `None` where it is bad.
@@ -91,7 +93,12 @@ pub(super) fn scan<D: Device>(
     let mut valid: Vec<(u32, Scanned)> = Vec::new();
     let mut checkpoints = Vec::new();
     for_each_block(device, 0..block_count, |block, bytes| {
-        let Some((header, payload)) = bytes.and_then(|b| open_block(b, number, block, id)) else { return };
+        let Some((header, payload)) = bytes.and_then(|b| open_block(b, number, block, id)) else {
+            if bytes.is_none_or(|bytes| bytes.iter().any(|byte| *byte > 0)) {
+                found.unreadable.push(block);
+            }
+            return;
+        };
         let Some(base) = header.lsn.checked_sub(u64::from(block)) else { return };
         let mut record = Scanned { block, lsn: header.lsn, flushed: 0, continues: false };
         match header.kind {

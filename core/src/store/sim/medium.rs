@@ -101,6 +101,14 @@ impl SimMedium {
         self.world.borrow_mut().schedule.faults.clear();
     }
 
+    /// Does something that no fault strikes and no count counts.
+    pub fn aside<T>(&self, undisturbed: impl FnOnce() -> T) -> T {
+        let schedule = core::mem::take(&mut self.world.borrow_mut().schedule);
+        let result = undisturbed();
+        self.world.borrow_mut().schedule = schedule;
+        result
+    }
+
     /// Makes one of the store's defences void, for this medium and whatever comes of it by a crash.
     pub fn control(&self, control: Control) {
         self.world.borrow_mut().schedule.controls.push(control);

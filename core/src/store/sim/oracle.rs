@@ -97,6 +97,20 @@ impl Oracle {
         self.points.values().filter(|history| history.acknowledged > 0).count()
     }
 
+    /// Compares what is left after damage: anything may be missing, or be what it was before, and nothing may be
+    /// there that was never written.
+    ///
+    /// # Errors
+    /// The first promise that was broken.
+    pub fn check_left(
+        &self,
+        read: impl IntoIterator<Item = (String, i64, OwnedValue)>,
+    ) -> Result<(), Violation> {
+        let mut any = self.clone();
+        any.points.values_mut().for_each(|history| history.acknowledged = 0);
+        any.check(read)
+    }
+
     /// Compares what was read back.
     ///
     /// # Errors

@@ -11,17 +11,23 @@
 //! | `merging` | what becomes of the files? |
 //! | `opening` | what does a start find? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
+//! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
+//! | `failing` | what if a call fails, the medium is full, or a write goes astray? |
+//! | `soak` | all of that, without end |
 //! | `controls` | do the tests fail where the store is made to? |
 
 mod aggregates;
 mod campaign;
 mod check;
 mod controls;
+mod damage;
+mod failing;
 mod merging;
 mod opening;
 mod placement;
 mod power;
 mod reader;
 mod sequence;
+mod soak;
 mod trace;
 mod workload;

@@ -23,7 +23,7 @@ const LONG: &str = "a text as long as the state of a machine that tells its whol
     state, and documents are kept elsewhere by those who need them.";
 
 /// Rows of one step of a merge: so few that it takes several.
-const WORK_ROWS: usize = 200;
+pub(super) const WORK_ROWS: usize = 200;
 
 pub(super) type SimStore = Store<SimMedium>;
 
@@ -183,22 +183,23 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
     steps
 }
 
-fn tell(oracle: &mut Oracle, (series, at, value): &(u64, i64, Owned)) {
+/// Tells the oracle of a point.
+pub(super) fn tell(oracle: &mut Oracle, (series, at, value): &(u64, i64, Owned)) {
     oracle.write(label(name(*series).as_str()), *at, value.value());
 }
 
 /// Gives a message to the store.
-fn append(
+pub(super) fn append(
     store: &mut SimStore,
     identity: Option<Identity>,
     points: &[(u64, i64, Owned)],
-) -> Result<Appended, SimError> {
+) -> Result<Appended, StoreError<SimError>> {
     let mut readings = Vec::new();
     for (series, at, value) in points {
-        let series = store.series(name(*series), kind(*series), "W").map_err(medium_error)?;
+        let series = store.series(name(*series), kind(*series), "W")?;
         readings.push(Reading { series, point: Point { timestamp: Timestamp(*at), value: value.value() } });
     }
-    store.append(&readings, identity).map_err(medium_error)
+    store.append(&readings, identity)
 }
 
 /// Gives a message to the store and to the oracle.
@@ -209,7 +210,7 @@ pub(super) fn send(
     points: &[(u64, i64, Owned)],
 ) -> Result<Appended, SimError> {
     points.iter().for_each(|point| tell(oracle, point));
-    append(store, identity, points)
+    append(store, identity, points).map_err(medium_error)
 }
 
 /// Plays steps until the power goes.
@@ -231,7 +232,7 @@ pub(super) fn play_noting(
             Step::Message(identity, points) => {
                 points.iter().for_each(|point| tell(oracle, point));
                 note(oracle);
-                append(store, Some(*identity), points)?;
+                append(store, Some(*identity), points).map_err(medium_error)?;
             }
             Step::Commit => {
                 if acknowledges_early {
