@@ -77,6 +77,11 @@ impl Agent {
         self.process.take().expect("the agent was started").kill();
     }
 
+    /// Sends it the signal of this name, without `SIG`.
+    pub fn signal(&self, name: &str) {
+        self.process.as_ref().expect("the agent was started").signal(name);
+    }
+
     /// SIGTERM: it must end in good order, soon, and with success.
     pub fn stop(&mut self) {
         let status = self.process_mut().terminate(STOP_TIMEOUT);

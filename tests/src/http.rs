@@ -44,10 +44,13 @@ pub struct Http {
 impl Http {
     /// A client of the server on `port` of loopback.
     pub fn new(port: u16) -> Self {
-        let config = Client::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(120)))
-            .build();
+        Self::with_timeout(port, Duration::from_secs(120))
+    }
+
+    /// The same with another patience.
+    pub fn with_timeout(port: u16, timeout: Duration) -> Self {
+        let config =
+            Client::config_builder().http_status_as_error(false).timeout_global(Some(timeout)).build();
         Self { base: format!("http://127.0.0.1:{port}"), client: config.into() }
     }
 

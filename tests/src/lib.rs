@@ -16,6 +16,10 @@
 //! | `browser` | a real Chromium, driven by a script of `tests/browser/` |
 //! | `home` | the home whose readings are replayed, real or generated |
 //! | `stored` | what an agent has stored, compared with what was published |
+//! | `wire` | MQTT frames, as far as the next two need them |
+//! | `tap` | a proxy between agent and broker that keeps an account of what was delivered and acknowledged |
+//! | `load` | numbered messages at a fixed rate, and which of them the broker has taken |
+//! | `kill_loop` | kills of agent and broker under load, and the reckoning afterwards |
 //! | `offline` | what the command line says of block files, and what the static page shows |
 //!
 //! Nothing here is used by the product. Everything panics with a sentence on failure: it is test code.
@@ -25,6 +29,8 @@ pub mod browser;
 pub mod dataset;
 pub mod home;
 pub mod http;
+pub mod kill_loop;
+pub mod load;
 pub mod mosquitto;
 pub mod offline;
 pub mod port;
@@ -33,5 +39,7 @@ pub mod publisher;
 pub mod range_server;
 pub mod scratch;
 pub mod stored;
+pub mod tap;
 pub mod wait;
+pub mod wire;
 pub mod workspace;

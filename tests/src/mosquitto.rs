@@ -67,6 +67,16 @@ impl Mosquitto {
     /// Starts it again, on the same port and with the sessions it wrote.
     pub fn restart(&mut self) {
         self.stop();
+        self.start_again();
+    }
+
+    /// `kill -9`: what it took since it last wrote its sessions it will not know any more.
+    pub fn kill(&mut self) {
+        self.process.kill();
+    }
+
+    /// Starts it again after its end.
+    pub fn start_again(&mut self) {
         self.process = launch(&self.folder);
         self.wait_listening();
     }

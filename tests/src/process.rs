@@ -55,9 +55,14 @@ impl Process {
         if let Some(status) = self.ended() {
             return status;
         }
-        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status();
-        assert!(sent.expect("kill can be run").success(), "{} can't be signalled", self.name);
+        self.signal("TERM");
         self.wait(timeout)
+    }
+
+    /// Sends the signal of this name, without `SIG`.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.expect("kill can be run").success(), "{} can't be signalled", self.name);
     }
 
     /// Its exit status; panics when it takes longer than `timeout`.

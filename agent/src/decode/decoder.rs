@@ -48,6 +48,11 @@ pub struct DecodeOptions {
 pub trait Catalog {
     /// The kind of a stored series; `None` where there is none.
     fn kind_of(&self, name: &SeriesName) -> Option<ValueKind>;
+
+    /// The time of the last reading of a stored series, as far as that is known.
+    fn last_time_ns(&self, _name: &SeriesName) -> Option<i64> {
+        None
+    }
 }
 
 /// A catalog of nothing.

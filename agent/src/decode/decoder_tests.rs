@@ -259,6 +259,30 @@ fn arrival_is_floored_and_moved_on_a_tie() {
 }
 
 #[test]
+fn arrival_goes_on_behind_what_an_earlier_run_gave_out() {
+    // A burst moves a series ahead of the clock; a restart within that time must not give its times again.
+    struct Stored;
+    impl Catalog for Stored {
+        fn kind_of(&self, _: &SeriesName) -> Option<ValueKind> {
+            Some(ValueKind::Float)
+        }
+        fn last_time_ns(&self, _: &SeriesName) -> Option<i64> {
+            Some(ARRIVAL_NS + 700 * MS)
+        }
+    }
+    let mut decoder = Decoder::new(options());
+    let mut samples = Vec::new();
+    for at in [0, 1, 900] {
+        let message =
+            Message { topic: "t/x", payload: b"1", retain: false, arrival_ns: ARRIVAL_NS + at * MS };
+        decoder.decode(&message, &Stored, &mut samples);
+    }
+    let after: Vec<_> = samples.iter().map(|sample| (sample.timestamp_ns - ARRIVAL_NS) / MS).collect();
+    // The last one is floored to a whole millisecond.
+    assert_eq!(after, [701, 702, 899]);
+}
+
+#[test]
 fn names_that_clash_are_told_apart() {
     let mut bench = Bench::new();
     assert_eq!(

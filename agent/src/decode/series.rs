@@ -12,8 +12,10 @@ use siltstone_core::series::SeriesName;
 use super::decoder::Catalog;
 use super::rejection::Reason;
 
-/// Arrival stamps closer to the last one than this are moved behind it.
-const STAMP_WINDOW_NS: i64 = 60_000_000_000;
+/// A clock that goes back further than this between two messages was set back.
+const SET_BACK_NS: i64 = 60_000_000_000;
+/// How far an earlier run may have been ahead of the clock by a burst.
+const AHEAD_NS: i64 = 9 * 60_000_000_000;
 /// Arrival times are whole milliseconds.
 const MILLISECOND_NS: i64 = 1_000_000;
 
@@ -75,23 +77,27 @@ pub(super) struct Slot {
     pub(super) holds_value: bool,
     /// The unit that stood behind a number.
     pub(super) unit: Option<&'static str>,
-    /// The last arrival time given out; `i64::MIN` before the first.
+    /// The last arrival time given out, here or, as far as is known, by an earlier run, which may have
+    /// been ahead of the clock; `i64::MIN` before the first.
     last_stamp_ns: i64,
+    /// The clock at that moment, as far as is known.
+    last_arrival_ns: i64,
 }
 
 impl Slot {
     /// The arrival time, floored to a millisecond and moved behind the series' last one on a tie.
     ///
-    /// A clock that was set back by more than a minute starts again from its own time.
+    /// A burst moves a series ahead of the clock, as far as it may be; only a clock that was itself set
+    /// back by more than a minute starts again from its own time.
     pub(super) fn stamp(&mut self, arrival_ns: i64) -> i64 {
         let floored = arrival_ns - arrival_ns.rem_euclid(MILLISECOND_NS);
-        let behind = self.last_stamp_ns.saturating_sub(floored);
-        let stamp = if (0..STAMP_WINDOW_NS).contains(&behind) {
+        let is_set_back = floored < self.last_arrival_ns.saturating_sub(SET_BACK_NS);
+        let stamp = if floored <= self.last_stamp_ns && !is_set_back {
             self.last_stamp_ns.saturating_add(MILLISECOND_NS)
         } else {
             floored
         };
-        self.last_stamp_ns = stamp;
+        (self.last_arrival_ns, self.last_stamp_ns) = (floored, stamp);
         stamp
     }
 }
@@ -190,6 +196,7 @@ impl SeriesTable {
             return Err(Reason::SeriesCap);
         }
         let kind = catalog.kind_of(&name);
+        let last_stamp_ns = catalog.last_time_ns(&name).unwrap_or(i64::MIN);
         self.names.insert(name.clone(), handle);
         self.topics.entry(source.topic.into()).or_default().insert(source.path.into(), handle);
         self.slots.push(Slot {
@@ -197,7 +204,8 @@ impl SeriesTable {
             kind,
             holds_value: kind.is_some(),
             unit: None,
-            last_stamp_ns: i64::MIN,
+            last_stamp_ns,
+            last_arrival_ns: last_stamp_ns.saturating_sub(AHEAD_NS),
         });
         Ok((SeriesHandle(handle), clash))
     }
@@ -235,6 +243,9 @@ mod tests {
         assert_eq!(slot.stamp(5 * ms + 1), 6 * ms);
         assert_eq!(slot.stamp(5 * ms + 2), 7 * ms);
         assert_eq!(slot.stamp(9 * ms), 9 * ms);
+        let ahead = (0..70_000).map(|_| slot.stamp(10 * ms)).last();
+        assert_eq!(ahead, Some((10 + 69_999) * ms), "a burst never comes back to times it has given");
+        assert_eq!(slot.stamp(11 * ms), (10 + 70_000) * ms);
         assert_eq!(slot.stamp(-3_600_000 * ms - 1), -3_600_001 * ms);
     }
 }

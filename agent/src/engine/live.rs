@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use siltstone_core::point::ValueKind;
 use siltstone_core::series::SeriesName;
-use siltstone_core::store::{PartitionSpan, Recovery, Store, StoreConfig, StoreError};
+use siltstone_core::store::{PartitionSpan, Recovery, SeriesId, Store, StoreConfig, StoreError};
 
 use super::shelves::Kept;
 use crate::config::{DataConfig, Partition};
@@ -19,8 +19,8 @@ use crate::files::{FileError, FileMedium, LockError, StoreLock};
 /// Bytes of a block, as configurations count.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Messages that may be stored while their acknowledgements are on their way or lost with their
-/// connection: all of the queue between broker and store, and what the library has in hand.
+/// Messages whose acknowledgements may be on their way, or lost with their connection, besides those
+/// that wait here and are counted: what the library and the sockets have in hand.
 const UNACKNOWLEDGED_MAX: usize = 4096 + 512;
 
 /// Why a store is not open.
@@ -87,6 +87,7 @@ fn store_config(config: &DataConfig) -> StoreConfig {
             Partition::Year => PartitionSpan::Year,
         },
         segment_blocks_max: u32::try_from(config.segment_max_bytes / BLOCK_BYTES).unwrap_or(u32::MAX),
+        unacknowledged_max: UNACKNOWLEDGED_MAX,
         ..StoreConfig::default()
     }
 }
@@ -102,8 +103,7 @@ impl Engine {
         let lock = StoreLock::take(&config.dir)?;
         let medium = FileMedium::open(&config.dir)?;
         let config = store_config(config);
-        let (mut store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
-        store.expect_unacknowledged(UNACKNOWLEDGED_MAX);
+        let (store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
         let engine =
             Self { store: Mutex::new(store), medium, kept: Mutex::new(Kept::default()), config, _lock: lock };
         Ok((engine, recovery))
@@ -128,8 +128,7 @@ impl Engine {
     /// As [`Self::open`]; the store stays failed then.
     pub fn reopen(&self) -> Result<Recovery, EngineError> {
         let mut store = self.store();
-        let (mut fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
-        fresh.expect_unacknowledged(UNACKNOWLEDGED_MAX);
+        let (fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
         *store = fresh;
         Ok(recovery)
     }
@@ -148,6 +147,11 @@ pub(crate) struct StoreCatalog<'a>(pub(crate) &'a Store<FileMedium>);
 impl Catalog for StoreCatalog<'_> {
     fn kind_of(&self, name: &SeriesName) -> Option<ValueKind> {
         let series = self.0.index().find(name.as_str())?;
-        self.0.series_of(siltstone_core::store::SeriesId(series)).map(|(_, kind, _)| kind)
+        self.0.series_of(SeriesId(series)).map(|(_, kind, _)| kind)
+    }
+
+    fn last_time_ns(&self, name: &SeriesName) -> Option<i64> {
+        let series = self.0.index().find(name.as_str())?;
+        self.0.last_time(SeriesId(series)).map(|last| last.0)
     }
 }

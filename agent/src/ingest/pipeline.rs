@@ -25,6 +25,9 @@ const REOPEN_FIRST: Duration = Duration::from_millis(500);
 /// The longest such wait.
 const REOPEN_LAST: Duration = Duration::from_secs(30);
 
+/// Acknowledgements that may be under way besides those that wait: in the library and in sockets.
+const UNACKNOWLEDGED_MARGIN: usize = 4096;
+
 /// What the pipeline is made of.
 pub struct PipelineOptions {
     /// The store.
@@ -218,7 +221,14 @@ impl Pipeline {
         if self.pending.is_empty() {
             return;
         }
-        let committed = self.engine.store().commit();
+        let unacknowledged = self.acks.len() + self.pending.len();
+        let committed = {
+            let mut store = self.engine.store();
+            // The library reads faster than it acknowledges: after a long absence thousands are stored
+            // whose acknowledgements still wait, and all of them come again if we are killed now.
+            store.note_unacknowledged(UNACKNOWLEDGED_MARGIN + unacknowledged);
+            store.commit()
+        };
         match committed {
             Ok(()) => self.acknowledge(),
             Err(error) => self.recover(&error, runtime),

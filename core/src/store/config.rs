@@ -23,6 +23,9 @@ pub struct StoreConfig {
     pub merge_neighbours: usize,
     /// Merges may write this many percent of what came in.
     pub merge_percent: u64,
+    /// Messages that may be stored and not acknowledged, for whatever reason: so many can come again, and
+    /// twice as many are remembered.
+    pub unacknowledged_max: usize,
     /// The longest time for which integrals hold a value, nanoseconds.
     pub max_hold_ns: i64,
     /// Name and version of the program, kept in the headers of segments.
@@ -40,6 +43,7 @@ impl Default for StoreConfig {
             late_bytes_max: 4 << 20,
             merge_neighbours: 4,
             merge_percent: 40,
+            unacknowledged_max: 0,
             max_hold_ns: 3_600_000_000_000,
             writer: concat!("siltstone ", env!("CARGO_PKG_VERSION")),
         }

@@ -67,7 +67,7 @@ impl Window {
         self.waiting_max
     }
 
-    /// At least this many waited for one flush in an earlier run.
+    /// At least this many can come again, as an earlier run found, the settings say, or the owner sees.
     pub(super) fn widen(&mut self, waiting_max: usize) {
         self.waiting_max = self.waiting_max.max(waiting_max.min(IDENTITIES_MAX / 2));
     }

@@ -187,6 +187,7 @@ impl<M: Medium> Store<M> {
         found: &Found<M::Device>,
         recovery: &mut Recovery,
     ) -> Result<(), StoreError<M::Error>> {
+        self.window.widen(self.config.unacknowledged_max);
         if let Some((_, checkpoint)) = found.checkpoint() {
             self.window.widen(usize::try_from(checkpoint.window).unwrap_or(usize::MAX));
         }

@@ -118,10 +118,15 @@ impl<M: Medium> Store<M> {
         self.window.holds(identity)
     }
 
-    /// Up to `count` messages may be stored and not acknowledged, for whatever reason: so many can come
-    /// again, and twice as many are remembered.
-    pub fn expect_unacknowledged(&mut self, count: usize) {
+    /// As many messages are stored and not acknowledged for certain: so many can come again, and from here
+    /// on twice as many are remembered.
+    pub fn note_unacknowledged(&mut self, count: usize) {
         self.window.widen(count);
+    }
+
+    /// The time of the last point that a series has in order in a partition which is open.
+    pub fn last_time(&self, id: SeriesId) -> Option<Timestamp> {
+        self.open.iter().filter_map(|open| open.heads.at(id.0)).max().map(Timestamp)
     }
 
     /// Late points that are in no segment yet.
