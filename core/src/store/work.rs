@@ -157,15 +157,14 @@ impl<M: Medium> Store<M> {
             state,
             supersedes,
         };
+        // Read before the inputs are taken out: where that fails they still answer.
+        let last_times = if file.is_in_order() { file.last_times(&merge.device)? } else { Vec::new() };
         let is_input = |other: &mut SegmentFile| file.takes_the_place_of(&other.header.id);
         self.chores.spent.extend(self.segments.extract_if(.., is_input));
-        if file.is_in_order() {
-            let last_times = file.last_times(&merge.device)?;
-            for (name, kind, unit, last) in last_times {
-                let series = self.table.add(&name, kind, &unit).map_err(|_| StoreError::TooManySeries)?;
-                for open in self.open.iter_mut().filter(|open| open.partition.range.contains(last)) {
-                    open.heads.raise(series, last);
-                }
+        for (name, kind, unit, last) in last_times {
+            let series = self.table.add(&name, kind, &unit).map_err(|_| StoreError::TooManySeries)?;
+            for open in self.open.iter_mut().filter(|open| open.partition.range.contains(last)) {
+                open.heads.raise(series, last);
             }
         }
         self.segments.push(file);
