@@ -114,6 +114,7 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
         phase: phase_seen.clone(),
     });
     let ingest_status = pipeline.status();
+    let commits = pipeline.commits();
     let handle = Handle::current();
     let ingesting = tokio::task::spawn_blocking(move || pipeline.run(receiver, &handle));
     let client = Client::new(
@@ -134,7 +135,7 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
         ("mqtt", Box::new(move || mqtt_part(&mqtt_status, &way, &acks))),
         ("ingest", Box::new(move || ingest_status.to_json())),
     ];
-    let service = AgentService::new(Arc::clone(&engine), parts);
+    let service = AgentService::new(Arc::clone(&engine), parts).committing(commits);
     let mut ended = phase_seen;
     let closed = async move { _ = ended.wait_for(|phase| *phase == Phase::Close).await };
     let serving = tokio::spawn(bound.serve(http::router(Arc::new(service)), closed));

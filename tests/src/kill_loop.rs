@@ -33,7 +33,7 @@ const BROKER_FORGETS: Duration = Duration::from_secs(4);
 /// How long the end may take: everything the broker holds is stored.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(120);
 /// Nothing new for this long is the end of the drain.
-const DRAIN_QUIET: Duration = Duration::from_secs(5);
+const DRAIN_QUIET: Duration = Duration::from_secs(8);
 
 /// What a run does.
 #[derive(Clone, Debug)]

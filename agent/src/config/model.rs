@@ -175,7 +175,7 @@ pub struct IngestConfig {
     pub max_series_per_topic: u32,
     /// Levels of a JSON document that are looked at.
     pub max_depth: u32,
-    /// Unacknowledged messages that force a commit.
+    /// Unacknowledged messages that force a commit where the broker's window is small (MQTT 3.1.1).
     pub commit_messages: u32,
     /// Longest time a message waits for its commit.
     pub commit_interval: Duration,
@@ -191,7 +191,7 @@ impl Default for IngestConfig {
             max_series_per_topic: 256,
             max_depth: 6,
             commit_messages: 16,
-            commit_interval: Duration::from_millis(100),
+            commit_interval: Duration::from_secs(5),
         }
     }
 }

@@ -109,6 +109,12 @@ impl Engine {
         Ok((engine, recovery))
     }
 
+    /// What is wrong with its medium.
+    #[cfg(test)]
+    pub(crate) fn faults(&self) -> &crate::files::Faults {
+        self.medium.faults()
+    }
+
     /// The store's directory.
     pub fn root(&self) -> &Path {
         self.medium.root()

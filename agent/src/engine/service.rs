@@ -12,6 +12,7 @@ use super::live::Engine;
 use super::shelves::id_text;
 use crate::api::{Answer, ApiError, Code, Question};
 use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
+use crate::ingest::CommitHandle;
 use crate::shelf::ParsedSelector;
 
 /// Bytes of a block.
@@ -24,12 +25,18 @@ pub type HealthPart = (&'static str, Box<dyn Fn() -> Value + Send + Sync>);
 pub struct AgentService {
     engine: Arc<Engine>,
     parts: Vec<HealthPart>,
+    commits: Option<CommitHandle>,
 }
 
 impl AgentService {
     /// A service over `engine`; `parts` are the other rooms' words on how they are.
     pub fn new(engine: Arc<Engine>, parts: Vec<HealthPart>) -> Self {
-        Self { engine, parts }
+        Self { engine, parts, commits: None }
+    }
+
+    /// The same with a pipeline that commits what is written over HTTP.
+    pub fn committing(self, commits: CommitHandle) -> Self {
+        Self { commits: Some(commits), ..self }
     }
 }
 
@@ -141,10 +148,16 @@ impl Service for AgentService {
         let before: Vec<_> = store.segments().iter().map(|file| file.header.id).collect();
         store.seal().map_err(|error| ApiError::new(Code::Internal, format!("sealing failed: {error}")))?;
         let sealed = store.segments().iter().filter(|file| matches!(file.state, SegmentState::Sealed(_)));
-        Ok(sealed
-            .filter(|file| !before.contains(&file.header.id))
-            .map(|file| id_text(&file.header.id))
-            .collect())
+        let sealed =
+            sealed.filter(|file| !before.contains(&file.header.id)).map(|file| id_text(&file.header.id));
+        let sealed = sealed.collect();
+        let epoch = store.epoch();
+        drop(store);
+        // What is sealed is durable: its messages can be acknowledged, and need not wait their time.
+        if self.commits.as_ref().is_some_and(|commits| !commits.commit(epoch)) {
+            tracing::warn!("the segments are sealed, but what came since then is not durable yet");
+        }
+        Ok(sealed)
     }
 
     fn health(&self) -> Value {

@@ -24,11 +24,24 @@ const BLOCK_BYTES: u64 = BLOCK_LEN as u64;
 pub struct FileDevice {
     file: File,
     path: PathBuf,
+    #[cfg(test)]
+    faults: std::sync::Arc<super::Faults>,
 }
 
 impl FileDevice {
     pub(super) fn new(file: File, path: &Path) -> Self {
-        Self { file, path: path.to_owned() }
+        Self {
+            file,
+            path: path.to_owned(),
+            #[cfg(test)]
+            faults: std::sync::Arc::default(),
+        }
+    }
+
+    /// The same with the faults of its medium.
+    #[cfg(test)]
+    pub(super) fn with_faults(self, faults: &std::sync::Arc<super::Faults>) -> Self {
+        Self { faults: std::sync::Arc::clone(faults), ..self }
     }
 
     fn fail<T>(&self, action: &'static str, result: io::Result<T>) -> Result<T, FileError> {
@@ -55,10 +68,14 @@ impl Device for FileDevice {
     }
 
     fn write(&mut self, first: u32, blocks: &[u8]) -> Result<(), FileError> {
+        #[cfg(test)]
+        self.fail("write", self.faults.write())?;
         self.fail("write", self.file.write_all_at(blocks, u64::from(first) * BLOCK_BYTES))
     }
 
     fn flush(&mut self) -> Result<(), FileError> {
+        #[cfg(test)]
+        self.fail("make durable", self.faults.flush())?;
         self.fail("make durable", self.file.sync_data())
     }
 

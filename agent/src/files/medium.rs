@@ -17,6 +17,8 @@ use super::error::FileError;
 #[derive(Clone, Debug)]
 pub struct FileMedium {
     root: PathBuf,
+    #[cfg(test)]
+    faults: std::sync::Arc<super::Faults>,
 }
 
 impl FileMedium {
@@ -27,7 +29,24 @@ impl FileMedium {
     /// Whatever the system says.
     pub fn open(root: &Path) -> Result<Self, FileError> {
         fs::create_dir_all(root).map_err(|source| FileError::new("make", root, source))?;
-        Ok(Self { root: root.to_owned() })
+        Ok(Self {
+            root: root.to_owned(),
+            #[cfg(test)]
+            faults: std::sync::Arc::default(),
+        })
+    }
+
+    /// What is wrong with it.
+    #[cfg(test)]
+    pub(crate) fn faults(&self) -> &super::Faults {
+        &self.faults
+    }
+
+    fn device(&self, file: File, path: &Path) -> FileDevice {
+        let device = FileDevice::new(file, path);
+        #[cfg(test)]
+        let device = device.with_faults(&self.faults);
+        device
     }
 
     /// The directory.
@@ -51,7 +70,7 @@ impl FileMedium {
     fn open_with(&self, name: &str, options: &OpenOptions) -> Result<Option<FileDevice>, FileError> {
         let path = self.path(name)?;
         match options.open(&path) {
-            Ok(file) => Ok(Some(FileDevice::new(file, &path))),
+            Ok(file) => Ok(Some(self.device(file, &path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(FileError::new("open", &path, source)),
         }
@@ -98,7 +117,7 @@ impl Medium for FileMedium {
     fn create(&mut self, path: &str) -> Result<FileDevice, FileError> {
         let path = self.path(path)?;
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
-        file.map(|file| FileDevice::new(file, &path)).map_err(|source| FileError::new("make", &path, source))
+        file.map(|file| self.device(file, &path)).map_err(|source| FileError::new("make", &path, source))
     }
 
     fn open(&self, path: &str) -> Result<Option<FileDevice>, FileError> {

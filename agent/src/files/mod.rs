@@ -14,11 +14,15 @@
 mod atomic;
 mod device;
 mod error;
+#[cfg(test)]
+mod faults;
 mod lock;
 mod medium;
 
 pub use atomic::{flush_directory, replace_file};
 pub use device::FileDevice;
 pub use error::FileError;
+#[cfg(test)]
+pub(crate) use faults::Faults;
 pub use lock::{LockError, StoreLock};
 pub use medium::FileMedium;

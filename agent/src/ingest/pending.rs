@@ -17,6 +17,8 @@ pub(super) struct Pending {
     pub(super) ack: Option<AckToken>,
     /// What makes it recognisable when it comes again.
     pub(super) identity: Option<Identity>,
+    /// Bytes that it had as a message.
+    pub(super) bytes: usize,
     /// Its samples; none where it gave none or is stored already.
     pub(super) samples: Vec<Sample>,
 }

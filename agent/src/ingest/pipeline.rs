@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use siltstone_core::store::{SeriesId, StoreError};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
+use super::commits::{CommitHandle, Request};
+use super::pace::{HELD_BYTES_MAX, Pace, URGENT_INTERVAL};
 use super::pending::{self, Pending, SeenPackets};
 use super::status::{IngestStatus, Mode};
 use crate::decode::{Decoder, Message, SeriesHandle};
@@ -36,7 +38,7 @@ pub struct PipelineOptions {
     pub decoder: Decoder,
     /// Where acknowledgements go.
     pub acks: Arc<AckQueue>,
-    /// Messages that force a commit.
+    /// Messages that force a commit where the broker's window is small.
     pub commit_messages: usize,
     /// Longest time a message waits for its commit.
     pub commit_interval: Duration,
@@ -49,13 +51,17 @@ pub struct Pipeline {
     engine: Arc<Engine>,
     decoder: Arc<Mutex<Decoder>>,
     acks: Arc<AckQueue>,
-    commit_messages: usize,
-    commit_interval: Duration,
+    pace: Pace,
+    requests: mpsc::Receiver<Request>,
+    handle: CommitHandle,
     phase: watch::Receiver<Phase>,
     status: Arc<IngestStatus>,
     /// The store's number of each series of the decoder, as far as it has one.
     ids: Vec<Option<SeriesId>>,
     pending: Vec<Pending>,
+    pending_bytes: usize,
+    /// Who waits for the next commit.
+    waiters: Vec<Request>,
     seen: SeenPackets,
     /// When the first pending message must be committed.
     due: Option<Instant>,
@@ -64,6 +70,7 @@ pub struct Pipeline {
 /// What woke the thread.
 enum Event {
     Message(Received),
+    Request(Request),
     Due,
     Stop,
 }
@@ -72,16 +79,20 @@ impl Pipeline {
     /// A pipeline that has not begun.
     pub fn new(options: PipelineOptions) -> Self {
         let decoder = Arc::new(Mutex::new(options.decoder));
+        let (handle, requests) = CommitHandle::new();
         Self {
             engine: options.engine,
             status: Arc::new(IngestStatus::new(Arc::clone(&decoder))),
             decoder,
             acks: options.acks,
-            commit_messages: options.commit_messages.max(1),
-            commit_interval: options.commit_interval,
+            pace: Pace::new(options.commit_messages, options.commit_interval),
+            requests,
+            handle,
             phase: options.phase,
             ids: Vec::new(),
             pending: Vec::new(),
+            pending_bytes: 0,
+            waiters: Vec::new(),
             seen: SeenPackets::new(),
             due: None,
         }
@@ -90,6 +101,11 @@ impl Pipeline {
     /// What the pipeline shows while it runs.
     pub fn status(&self) -> Arc<IngestStatus> {
         Arc::clone(&self.status)
+    }
+
+    /// What asks this pipeline for commits.
+    pub fn commits(&self) -> CommitHandle {
+        self.handle.clone()
     }
 
     /// Runs until the phase says to end, or all senders of `receiver` are gone. Blocks: it wants a
@@ -101,22 +117,39 @@ impl Pipeline {
                     let deep = receiver.len() > receiver.max_capacity() / 2;
                     self.status.set_mode(if deep { Mode::CatchingUp } else { Mode::Live });
                     self.take(&message, runtime);
-                    if self.pending.len() >= self.commit_messages {
-                        self.commit(runtime);
-                    }
+                    self.commit_if_full(runtime);
                 }
-                Event::Due => self.commit(runtime),
+                Event::Request(request) => {
+                    self.waiters.push(request);
+                    let soon = Instant::now() + URGENT_INTERVAL;
+                    self.due = Some(self.due.map_or(soon, |due| due.min(soon)));
+                }
+                Event::Due => {
+                    self.pace.waited(self.pending.len(), Instant::now());
+                    self.commit(runtime);
+                }
                 Event::Stop => break,
             }
+            self.show();
         }
         self.status.set_mode(Mode::Stopping);
         while let Ok(message) = receiver.try_recv() {
             self.take(&message, runtime);
-            if self.pending.len() >= self.commit_messages {
-                self.commit(runtime);
-            }
+            self.commit_if_full(runtime);
         }
         self.commit(runtime);
+        self.show();
+    }
+
+    fn show(&self) {
+        self.status.set_waiting(self.pending.len() + self.acks.len(), self.acks.is_held(), self.due);
+    }
+
+    fn commit_if_full(&mut self, runtime: &Handle) {
+        let messages_max = self.pace.messages(self.acks.is_held());
+        if self.pending.len() >= messages_max || self.pending_bytes >= HELD_BYTES_MAX {
+            self.commit(runtime);
+        }
     }
 
     async fn next_event(&mut self, receiver: &mut Receiver) -> Event {
@@ -131,6 +164,7 @@ impl Pipeline {
             biased;
             _ = self.phase.wait_for(|phase| *phase != Phase::Run) => Event::Stop,
             () = wait => Event::Due,
+            Some(request) = self.requests.recv() => Event::Request(request),
             message = receiver.recv() => message.map_or(Event::Stop, Event::Message),
         }
     }
@@ -158,10 +192,16 @@ impl Pipeline {
             Err(_) => _ = self.status.bad_topics.fetch_add(1, Ordering::Relaxed),
         }
         drop(store);
-        let pending = Pending { ack: message.ack, identity: identity.filter(|_| !is_stored), samples };
+        let bytes = message.topic.len() + message.payload.len();
+        let pending = Pending { ack: message.ack, identity: identity.filter(|_| !is_stored), bytes, samples };
+        let now = Instant::now();
+        if let Some(ack) = message.ack {
+            self.pace.message(ack.epoch, now);
+        }
         let appended = self.append(&pending);
+        self.pending_bytes += pending.bytes;
         self.pending.push(pending);
-        self.due.get_or_insert_with(|| Instant::now() + self.commit_interval);
+        self.due.get_or_insert(now + self.pace.interval(self.acks.is_held()));
         if let Err(error) = appended {
             self.recover(&error, runtime);
         }
@@ -218,7 +258,7 @@ impl Pipeline {
     /// Makes everything pending durable, then acknowledges it.
     fn commit(&mut self, runtime: &Handle) {
         self.due = None;
-        if self.pending.is_empty() {
+        if self.pending.is_empty() && self.waiters.is_empty() {
             return;
         }
         let unacknowledged = self.acks.len() + self.pending.len();
@@ -238,6 +278,12 @@ impl Pipeline {
     fn acknowledge(&mut self) {
         self.status.commits.fetch_add(1, Ordering::Relaxed);
         self.acks.push(self.pending.drain(..).filter_map(|pending| pending.ack));
+        self.pending_bytes = 0;
+        let epoch = self.engine.store().epoch();
+        for waiter in self.waiters.drain(..).filter(|waiter| waiter.epoch == epoch) {
+            // Who has gone away in between needs no answer.
+            let _ = waiter.answer.send(());
+        }
         self.due = None;
     }
 
@@ -246,6 +292,8 @@ impl Pipeline {
     /// While the agent is ending there is one attempt: what is not acknowledged comes again next time.
     fn recover(&mut self, error: &StoreError<FileError>, runtime: &Handle) {
         let mut problem = format!("the store fails: {error}");
+        // What they wrote themselves is not ours to write again: they are told that it is not durable.
+        self.waiters.clear();
         let mut wait = REOPEN_FIRST;
         loop {
             tracing::error!("{problem}; nothing is acknowledged until it is open again");
@@ -269,6 +317,7 @@ impl Pipeline {
             if ending {
                 tracing::error!("{problem}; what is not acknowledged will come again");
                 self.pending.clear();
+                self.pending_bytes = 0;
                 return;
             }
         }

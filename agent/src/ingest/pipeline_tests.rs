@@ -14,7 +14,7 @@ use crate::api::{Cell, Question};
 use crate::config::{DataConfig, IngestConfig};
 use crate::decode::{DecodeOptions, Decoder};
 use crate::engine::Engine;
-use crate::ingest::IngestStatus;
+use crate::ingest::{CommitHandle, IngestStatus, Mode};
 use crate::mqtt::{AckQueue, AckToken, Intake, Phase, Received, intake};
 use crate::shelf::ParsedSelector;
 use crate::test_dir::TestDir;
@@ -27,6 +27,7 @@ struct Bench {
     acks: Arc<AckQueue>,
     phase: watch::Sender<Phase>,
     status: Arc<IngestStatus>,
+    commits: CommitHandle,
     running: JoinHandle<()>,
     dir: TestDir,
 }
@@ -62,10 +63,10 @@ impl Bench {
             commit_interval,
             phase: phase_seen,
         });
-        let status = pipeline.status();
+        let (status, commits) = (pipeline.status(), pipeline.commits());
         let handle = Handle::current();
         let running = tokio::task::spawn_blocking(move || pipeline.run(receiver, &handle));
-        Self { engine, way, acks, phase, status, running, dir }
+        Self { engine, way, acks, phase, status, commits, running, dir }
     }
 
     async fn send(&self, topic: &'static [u8], payload: &str, packet_id: u16) {
@@ -100,7 +101,7 @@ impl Bench {
     /// Every value of `select`, in the order of time.
     fn stored(&self, select: &str) -> Vec<Cell> {
         let mut shelf = self.engine.shelf(&ParsedSelector::parse(select).unwrap()).unwrap();
-        let answer = shelf.ask(&Question::all(select)).unwrap();
+        let answer = shelf.ask(&Question { limit: 100_000, ..Question::all(select) }).unwrap();
         assert!(answer.warnings.is_empty(), "{:?}", answer.warnings);
         answer.rows.into_iter().map(|mut row| row.remove(2)).collect()
     }
@@ -115,19 +116,96 @@ impl Bench {
 #[tokio::test(flavor = "multi_thread")]
 async fn sixteen_messages_or_the_interval_force_a_commit() {
     let bench = Bench::start(16, Duration::from_secs(3600));
-    for packet_id in 1..=15 {
+    for packet_id in 1..=16 {
         bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
     }
-    sleep(Duration::from_millis(300)).await;
-    assert!(bench.acks.is_empty(), "nothing is acknowledged before it is flushed");
-    assert_eq!(bench.stored("x").len(), 15, "but seen it is");
-    bench.send(b"t/x", "16", 16).await;
     assert_eq!(bench.acknowledged(16).await, (1..=16).collect::<Vec<_>>());
+    bench.send(b"t/x", "17", 17).await;
+    assert_eq!(bench.acknowledged(1).await, [17], "where the window is small no interval is long");
     bench.end().await;
     let bench = Bench::start(16, Duration::from_millis(50));
     bench.send(b"t/x", "1", 1).await;
     assert_eq!(bench.acknowledged(1).await, [1]);
     bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn acknowledgements_are_held_where_the_broker_goes_on_sending() {
+    let bench = Bench::start(16, Duration::from_secs(3600));
+    bench.acks.hold(true);
+    for packet_id in 1..=1000 {
+        bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+    }
+    sleep(Duration::from_millis(300)).await;
+    assert!(bench.acks.is_empty(), "nothing is acknowledged before it is flushed");
+    assert_eq!(bench.stored("x").len(), 1000, "but seen it is");
+    let status = bench.status.to_json();
+    assert_eq!((&status["acknowledging"], &status["unacknowledged"]), (&"held".into(), &1000.into()));
+    assert!(status["next_commit_ms"].as_u64().is_some_and(|ms| ms > 3_000_000), "{status}");
+    // Somebody who wrote over HTTP wants to know: that is a commit for all.
+    let (commits, epoch) = (bench.commits.clone(), bench.engine.store().epoch());
+    let begin = std::time::Instant::now();
+    assert!(tokio::task::spawn_blocking(move || commits.commit(epoch)).await.unwrap());
+    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    assert_eq!(bench.acknowledged(1000).await.len(), 1000);
+    let (commits, epoch) = (bench.commits.clone(), bench.engine.store().epoch());
+    bench.engine.reopen().unwrap();
+    let answered = tokio::task::spawn_blocking(move || commits.commit(epoch)).await.unwrap();
+    assert!(!answered, "a store that was opened again may not have what was written to it");
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_medium_that_flushes_slowly_means_late_acknowledgements_and_nothing_else() {
+    let bench = Bench::start(16, Duration::from_millis(100));
+    bench.acks.hold(true);
+    bench.engine.faults().slow_down(Duration::from_millis(400));
+    for packet_id in 1..=30_000 {
+        bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+        // What waits is bounded: in the queue, and for its flush.
+        assert!(bench.way.len() <= 4096);
+    }
+    let acknowledged = bench.acknowledged(30_000).await;
+    assert!(acknowledged.iter().copied().eq(1..=30_000), "each once, in the order in which they came");
+    assert_eq!(bench.stored("x").len(), 30_000);
+    let status = bench.status.to_json();
+    assert!(status["commits"].as_u64().is_some_and(|commits| commits < 300), "{status}");
+    bench.engine.faults().slow_down(Duration::ZERO);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_takes_nothing_stops_acknowledgements_and_no_answers() {
+    for is_flush in [false, true] {
+        let bench = Bench::start(1, Duration::from_millis(20));
+        bench.send(b"t/x", "1", 1).await;
+        bench.acknowledged(1).await;
+        let faults = bench.engine.faults();
+        if is_flush {
+            faults.fail_flushes(true)
+        } else {
+            faults.fail_writes(true)
+        }
+        for packet_id in 2..=50 {
+            bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+        }
+        sleep(Duration::from_millis(900)).await;
+        assert!(bench.acks.is_empty(), "nothing is acknowledged that is not flushed");
+        assert_eq!(bench.status.mode(), Mode::Slow);
+        assert!(bench.status.to_json()["problem"].is_string());
+        assert!(bench.stored("x").contains(&Cell::Float(1.0)), "questions are answered");
+        let faults = bench.engine.faults();
+        if is_flush {
+            faults.fail_flushes(false)
+        } else {
+            faults.fail_writes(false)
+        }
+        assert!(bench.acknowledged(49).await.iter().copied().eq(2..=50));
+        let expected: Vec<_> = (1..=50).map(|n| Cell::Float(f64::from(n))).collect();
+        assert_eq!(bench.stored("x"), expected, "each once");
+        assert!(bench.status.to_json()["problem"].is_null());
+        bench.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,9 +1,10 @@
 //! Mode and counters, for people.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use crate::api::format_instant;
 use crate::decode::Decoder;
@@ -40,6 +41,11 @@ impl Mode {
 pub struct IngestStatus {
     mode: AtomicU8,
     pub(super) commits: AtomicU64,
+    /// Messages that wait for a commit or whose acknowledgement waits to be sent, and the largest number of that kind.
+    unacknowledged: AtomicUsize,
+    unacknowledged_max: AtomicUsize,
+    is_held: AtomicBool,
+    due: Mutex<Option<Instant>>,
     pub(super) repeated: AtomicU64,
     pub(super) bad_topics: AtomicU64,
     pub(super) refused: AtomicU64,
@@ -52,6 +58,10 @@ impl IngestStatus {
         Self {
             mode: AtomicU8::new(0),
             commits: AtomicU64::new(0),
+            unacknowledged: AtomicUsize::new(0),
+            unacknowledged_max: AtomicUsize::new(0),
+            is_held: AtomicBool::new(false),
+            due: Mutex::new(None),
             repeated: AtomicU64::new(0),
             bad_topics: AtomicU64::new(0),
             refused: AtomicU64::new(0),
@@ -68,6 +78,21 @@ impl IngestStatus {
     pub(super) fn set_mode(&self, mode: Mode) {
         let place = Mode::ALL.iter().position(|known| *known == mode).unwrap_or(0);
         self.mode.store(u8::try_from(place).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(super) fn set_waiting(&self, unacknowledged: usize, is_held: bool, due: Option<Instant>) {
+        self.unacknowledged.store(unacknowledged, Ordering::Relaxed);
+        self.unacknowledged_max.fetch_max(unacknowledged, Ordering::Relaxed);
+        self.is_held.store(is_held, Ordering::Relaxed);
+        *self.due.lock().unwrap_or_else(PoisonError::into_inner) = due;
+    }
+
+    /// When the next commit is due, from now.
+    fn next_commit_ms(&self) -> Option<u64> {
+        let due = *self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        due.map(|due| {
+            u64::try_from(due.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(u64::MAX)
+        })
     }
 
     pub(super) fn set_problem(&self, problem: Option<String>) {
@@ -96,6 +121,10 @@ impl IngestStatus {
             "samples": counters.samples,
             "series": decoder.series_count(),
             "commits": self.commits.load(Ordering::Relaxed),
+            "acknowledging": if self.is_held.load(Ordering::Relaxed) { "held" } else { "early" },
+            "unacknowledged": self.unacknowledged.load(Ordering::Relaxed),
+            "unacknowledged_max": self.unacknowledged_max.load(Ordering::Relaxed),
+            "next_commit_ms": self.next_commit_ms(),
             "repeated": self.repeated.load(Ordering::Relaxed),
             "excluded": counters.excluded,
             "retained": counters.retained,

@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::Notify;
 
@@ -36,6 +36,7 @@ struct Queue {
 pub struct AckQueue {
     queue: Mutex<Queue>,
     stale: AtomicU64,
+    is_held: AtomicBool,
     filled: Notify,
 }
 
@@ -57,6 +58,16 @@ impl AckQueue {
             self.stale.fetch_add(queue.packet_ids.len() as u64, Ordering::Relaxed);
             *queue = Queue { epoch, packet_ids: VecDeque::new() };
         });
+    }
+
+    /// Whether the broker goes on sending while thousands are not acknowledged.
+    pub fn hold(&self, is_held: bool) {
+        self.is_held.store(is_held, Ordering::Relaxed);
+    }
+
+    /// Whether acknowledgements may be held back for seconds.
+    pub fn is_held(&self) -> bool {
+        self.is_held.load(Ordering::Relaxed)
     }
 
     /// Gives back tokens, in the order in which their messages came.

@@ -19,7 +19,7 @@ use super::session_file::SessionFile;
 use super::status::{ConnectionState, MqttStatus, StatusCell};
 use super::subscriptions::Subscriptions;
 use super::versions::Versions;
-use crate::config::MqttConfig;
+use crate::config::{MqttConfig, ProtocolVersion};
 
 /// No packet larger than this is ever taken in, whatever the broker sends.
 const PACKET_BYTES_CAP: u32 = 16 << 20;
@@ -181,6 +181,8 @@ impl<C: Connector> Client<C> {
         };
         self.epoch += 1;
         self.acks.begin(self.epoch);
+        // Only MQTT 5 lets us announce how many may be unacknowledged.
+        self.acks.hold(self.connect.version == ProtocolVersion::V5);
         let began = Instant::now();
         let version = MqttStatus::version_words(self.connect.version);
         tracing::info!(
