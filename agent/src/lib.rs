@@ -13,6 +13,7 @@ pub mod mqtt;
 pub mod run;
 pub mod sheet;
 pub mod shelf;
+mod verify;
 
 #[cfg(test)]
 mod test_dir;

@@ -24,8 +24,9 @@ use crate::config::{self, Config};
 use crate::decode::{DecodeOptions, Decoder, TopicPattern};
 use crate::engine::{AgentService, Engine, HealthPart};
 use crate::http;
-use crate::ingest::{Pipeline, PipelineOptions};
+use crate::ingest::{IngestStatus, Mode, Pipeline, PipelineOptions};
 use crate::mqtt::{AckQueue, Client, ClientOptions, Intake, Phase, Rumqtt, SessionFile, StatusCell, intake};
+use crate::verify::{Scrub, ScrubOptions};
 
 /// Messages between broker and store.
 const INTAKE_MESSAGES_MAX: usize = 4096;
@@ -115,6 +116,9 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     });
     let ingest_status = pipeline.status();
     let commits = pipeline.commits();
+    let scrub = scrub(&config, &engine, &ingest_status, &phase_seen);
+    let scrub_status = scrub.status();
+    let scrubbing = tokio::task::spawn_blocking(move || scrub.run());
     let handle = Handle::current();
     let ingesting = tokio::task::spawn_blocking(move || pipeline.run(receiver, &handle));
     let client = Client::new(
@@ -134,6 +138,7 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     let parts: Vec<HealthPart> = vec![
         ("mqtt", Box::new(move || mqtt_part(&mqtt_status, &way, &acks))),
         ("ingest", Box::new(move || ingest_status.to_json())),
+        ("scrub", Box::new(move || scrub_status.to_json())),
     ];
     let service = AgentService::new(Arc::clone(&engine), parts).committing(commits);
     let mut ended = phase_seen;
@@ -144,7 +149,7 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
 
     end.await;
     tracing::info!("ending");
-    wind_up(Tasks { ingesting, mqtt, serving }, &phase, engine).await
+    wind_up(Tasks { ingesting, mqtt, serving, scrubbing }, &phase, engine).await
 }
 
 /// What runs, until it is told to end.
@@ -152,17 +157,19 @@ struct Tasks {
     ingesting: JoinHandle<()>,
     mqtt: JoinHandle<()>,
     serving: JoinHandle<io::Result<()>>,
+    scrubbing: JoinHandle<()>,
 }
 
 /// Ends everything in order; each step has a bound.
 async fn wind_up(tasks: Tasks, phase: &watch::Sender<Phase>, engine: Arc<Engine>) -> Result<(), String> {
-    let Tasks { ingesting, mut mqtt, mut serving } = tasks;
+    let Tasks { ingesting, mut mqtt, mut serving, scrubbing } = tasks;
     phase.send_replace(Phase::Drain);
     let drained = tokio::time::timeout(DRAIN_LIMIT, ingesting).await.is_ok_and(|joined| joined.is_ok());
     phase.send_replace(Phase::Close);
     // Both end by themselves; what hangs is left behind.
     let _ = tokio::time::timeout(GOODBYE_LIMIT, &mut mqtt).await;
     let _ = tokio::time::timeout(GOODBYE_LIMIT, &mut serving).await;
+    let _ = tokio::time::timeout(GOODBYE_LIMIT, scrubbing).await;
     mqtt.abort();
     serving.abort();
     if !drained {
@@ -178,6 +185,24 @@ async fn wind_up(tasks: Tasks, phase: &watch::Sender<Phase>, engine: Arc<Engine>
         Ok(Err(error)) => Err(format!("the last checkpoint failed: {error}; nothing acknowledged is lost")),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// The scrub of the sealed segments: it works while messages are stored as they come.
+fn scrub(
+    config: &Config,
+    engine: &Arc<Engine>,
+    ingest: &Arc<IngestStatus>,
+    phase: &watch::Receiver<Phase>,
+) -> Scrub {
+    let (engine, ingest, phase) = (Arc::clone(engine), Arc::clone(ingest), phase.clone());
+    Scrub::new(ScrubOptions {
+        root: config.data.dir.clone(),
+        interval: config.data.scrub_interval,
+        sealed: Box::new(move || engine.sealed_files()),
+        is_idle: Box::new(move || ingest.mode() == Mode::Live),
+        is_ending: Box::new(move || *phase.borrow() != Phase::Run),
+        clock: clock::now_ns,
+    })
 }
 
 /// The broker's part of the health document, with what is counted elsewhere.

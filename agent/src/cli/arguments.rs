@@ -31,8 +31,12 @@ pub(super) enum Command {
     Seal(SealOptions),
     /// Say what a block file, or each in a directory, is made of.
     Inspect(InspectOptions),
-    /// Check every block and chunk of a block file, or of each in a directory.
+    /// Check that block files or stores are whole: blocks, chunks, summaries, names, journal. One line a fault, exit 1.
     Verify(VerifyOptions),
+    /// Write a good copy of what is left of a damaged block file, and say what is lost. The file is not touched.
+    Repair(RepairOptions),
+    /// Give a store a device id and an MQTT session of its own, after its card was cloned.
+    NewId(NewIdOptions),
 }
 
 #[derive(Debug, Args)]
@@ -160,8 +164,24 @@ pub(super) struct InspectOptions {
 
 #[derive(Debug, Args)]
 pub(super) struct VerifyOptions {
-    /// A block file, or a directory of them.
-    pub(super) path: PathBuf,
+    /// Block files, directories of them, or stores.
+    #[arg(required = true)]
+    pub(super) paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RepairOptions {
+    /// The damaged block file.
+    pub(super) file: PathBuf,
+    /// The copy; without it NAME.repaired.silt beside the file, or in quarantine/ for a file of a store.
+    #[arg(long, short)]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct NewIdOptions {
+    /// The store; no agent may be running on it.
+    pub(super) dir: PathBuf,
 }
 
 fn partition(text: &str) -> Result<Partition, String> {

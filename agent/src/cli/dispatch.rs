@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::arguments::{Arguments, Command};
-use super::{export, import, inspect, query, seal, verify};
+use super::{export, import, inspect, new_id, query, repair, seal, verify};
 
 /// Why a command failed, in one sentence.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Export(options) => export::run(&options),
         Command::Seal(options) => seal::run(&options),
         Command::Inspect(options) => inspect::run(&options),
+        Command::Repair(options) => repair::run(&options),
+        Command::NewId(options) => new_id::run(&options),
         Command::Verify(options) => {
             return match verify::run(&options) {
                 Ok(true) => ExitCode::SUCCESS,

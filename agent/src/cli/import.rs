@@ -25,6 +25,7 @@ pub(super) fn run(options: &ImportOptions) -> Result<(), Failure> {
         dir: options.data.clone(),
         partition: options.partition,
         segment_max_bytes: options.segment_max,
+        ..DataConfig::default()
     };
     let (engine, _) = Engine::open(&config)?;
     let mut readings = 0;

@@ -13,8 +13,10 @@
 //! | `export` | readings as CSV |
 //! | `seal` | complete files |
 //! | `inspect` | what a file is made of |
-//! | `verify` | whether a file is whole |
-//! | `walk` | block files block by block, for both |
+//! | `verify` | whether files and stores are whole |
+//! | `repair` | a good copy of a damaged file |
+//! | `new_id` | a device id of its own for a cloned store |
+//! | `walk` | block files block by block, for `inspect` |
 //! | `progress` | how far a long command has got |
 
 mod arguments;
@@ -23,8 +25,10 @@ mod export;
 mod import;
 mod input;
 mod inspect;
+mod new_id;
 mod progress;
 mod query;
+mod repair;
 mod seal;
 mod verify;
 mod walk;

@@ -1,134 +1,131 @@
-//! Whether a file is whole: every block, chunk and node, and whether the tail agrees with the leaves.
+//! Whether what is stored is whole: every block, chunk, summary and name, and a store's journal.
 //!
 //! One line a fault, with file and block. A file without a footer is not whole when it is named itself;
 //! in a directory it is a store's open segment, and only damage counts.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-
-use siltstone_core::segment::Opened;
 
 use super::arguments::VerifyOptions;
 use super::dispatch::{Failure, note, print};
-use super::input::block_files;
+use super::input::{block_files, is_store};
 use super::progress::blocks_bar;
-use super::walk::{Walk, walk};
-use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
+use crate::files::{LockError, StoreLock};
+use crate::shelf::{BlockSource, FileSource};
+use crate::verify::{Seen, verify_journal, verify_segment};
 
 /// Lines printed for one file.
-const FAULTS_MAX: usize = 1_000;
+const FAULTS_MAX: u64 = 1_000;
+
+/// What was seen of all files.
+#[derive(Default)]
+struct Total {
+    files: usize,
+    blocks: u64,
+    rows: u64,
+    faults: u64,
+}
 
 /// Checks the files; whether all of them are whole.
 pub(super) fn run(options: &VerifyOptions) -> Result<bool, Failure> {
-    let files = block_files(&options.path)?;
-    let is_named = !options.path.is_dir();
-    let (mut is_whole, mut rows, mut blocks) = (true, 0, 0);
-    for path in &files {
-        let verdict = verify(path, is_named);
-        rows += verdict.rows;
-        blocks += verdict.blocks;
-        is_whole &= verdict.faults.is_empty();
-        for fault in verdict.faults.iter().take(FAULTS_MAX) {
-            print(&format!("{}: {fault}\n", path.display()))?;
+    let mut total = Total::default();
+    for path in &options.paths {
+        // A new store has no block file yet.
+        let files = match block_files(path) {
+            Err(_) if path.is_dir() && is_store(path) => Vec::new(),
+            files => files?,
+        };
+        let (aside, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|file| path.is_dir() && file.strip_prefix(path).is_ok_and(is_aside));
+        if !aside.is_empty() {
+            note(&format!("{}: {} files in quarantine/ are left out", path.display(), aside.len()));
         }
-        if verdict.faults.len() > FAULTS_MAX {
-            print(&format!("{}: and {} more faults\n", path.display(), verdict.faults.len() - FAULTS_MAX))?;
+        for file in &files {
+            verify_file(file, !path.is_dir(), &mut total)?;
+        }
+        if path.is_dir() && is_store(path) {
+            verify_store(path, &mut total)?;
         }
     }
-    if is_whole {
-        let files = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
-        note(&format!("{files}, {blocks} blocks and {rows} readings are whole"));
+    if total.faults == 0 {
+        let files = if total.files == 1 { "1 file".to_owned() } else { format!("{} files", total.files) };
+        note(&format!("{files}, {} blocks and {} readings are whole", total.blocks, total.rows));
     }
-    Ok(is_whole)
+    Ok(total.faults == 0)
 }
 
-#[derive(Default)]
-struct Verdict {
-    faults: Vec<String>,
-    rows: u64,
-    blocks: u64,
+fn is_aside(inside: &Path) -> bool {
+    inside.starts_with("quarantine")
 }
 
-fn verify(path: &Path, is_named: bool) -> Verdict {
-    let mut verdict = Verdict::default();
-    let fault = |verdict: &mut Verdict, sentence: String| verdict.faults.push(sentence);
+fn verify_file(path: &Path, is_named: bool, total: &mut Total) -> Result<(), Failure> {
+    total.files += 1;
+    let mut faults = 0;
+    let mut say = |sentence: &str| {
+        faults += 1;
+        if faults <= FAULTS_MAX { print(&format!("{}: {sentence}\n", path.display())) } else { Ok(()) }
+    };
     let source = match FileSource::open(path) {
-        Ok(source) => Arc::new(source),
+        Ok(source) if source.block_count() > 0 => source,
+        Ok(_) => {
+            say("not a Siltstone segment, or cut to less than its first block of 4096 bytes")?;
+            total.faults += faults;
+            return Ok(());
+        }
         Err(sentence) => {
-            fault(&mut verdict, strip(&sentence, path));
-            return verdict;
+            say(sentence.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&sentence))?;
+            total.faults += faults;
+            return Ok(());
         }
     };
-    let blocks = source.block_count();
-    verdict.blocks = u64::from(blocks);
-    let shared: Arc<dyn BlockSource> = Arc::clone(&source) as Arc<dyn BlockSource>;
-    let member = match Member::open(shared) {
-        Ok(member) => member,
-        Err(error) => {
-            fault(&mut verdict, error.message);
-            return verdict;
+    let bar = blocks_bar(u64::from(source.block_count()), &path.display().to_string());
+    let mut failed = None;
+    let report = verify_segment(&source, &mut |seen| {
+        match seen {
+            Seen::Fault(fault) => failed = bar.suspend(|| say(&fault.to_string())).err(),
+            Seen::Read { blocks_done, .. } => bar.set_position(u64::from(blocks_done)),
         }
-    };
-    if source.odd_bytes() > 0 {
-        fault(&mut verdict, format!("block {blocks}: it ends inside a block: it was cut"));
-    }
-    let bar = blocks_bar(u64::from(blocks), &path.display().to_string());
-    let walk = walk(&*source, &member.header().id, |count| bar.inc(count));
+        failed.is_none()
+    });
     bar.finish_and_clear();
-    verdict.rows = walk.rows();
-    verdict.faults.extend(walk.faults.iter().map(|(block, reason)| format!("block {block}: {reason}")));
-    if member.is_sealed() {
-        if walk.empty_blocks > 0 {
-            fault(&mut verdict, format!("{} blocks of zeros at its end", walk.empty_blocks));
-        }
-        if verdict.faults.is_empty() {
-            verdict.faults.extend(compare(member, &walk));
-        }
-    } else if is_named {
-        fault(&mut verdict, format!("not sealed: no footer in block {}", blocks.saturating_sub(1)));
+    if let Some(failure) = failed {
+        return Err(failure);
     }
-    verdict
+    let report = report.unwrap_or_default();
+    if !report.is_sealed && is_named && faults == 0 {
+        let last = source.block_count().saturating_sub(1);
+        let say = |sentence: &str| print(&format!("{}: {sentence}\n", path.display()));
+        say(&format!("not sealed: no footer in block {last}"))?;
+        faults += 1;
+    }
+    if faults > FAULTS_MAX {
+        print(&format!("{}: and {} more faults\n", path.display(), faults - FAULTS_MAX))?;
+    }
+    total.faults += faults;
+    total.blocks += report.blocks;
+    total.rows += report.rows;
+    Ok(())
 }
 
-/// The sentence without the path before it.
-fn strip(sentence: &str, path: &Path) -> String {
-    sentence.strip_prefix(&format!("{}: ", path.display())).unwrap_or(sentence).to_owned()
-}
-
-/// What the tail says against what the leaves hold.
-fn compare(member: Member, walk: &Walk) -> Vec<String> {
-    let mut faults = Vec::new();
-    if let Opened::Sealed { sealed, .. } = member.opened()
-        && sealed.footer().rows != walk.rows()
-    {
-        faults.push(format!(
-            "the footer counts {} readings, the leaves hold {}",
-            sealed.footer().rows,
-            walk.rows()
-        ));
+/// Identity and journal, where nobody writes them just now.
+fn verify_store(directory: &Path, total: &mut Total) -> Result<(), Failure> {
+    let lock = StoreLock::take(directory);
+    match &lock {
+        Ok(_) => {}
+        Err(LockError::Taken(_)) => {
+            note(&format!("{}: the store is in use; its journal is left out", directory.display()));
+            return Ok(());
+        }
+        // A store on a medium that can't be written to is read all the same.
+        Err(LockError::System(..)) => {}
     }
-    let Ok(everything) = ParsedSelector::everything() else { return faults };
-    let mut shelf = Shelf::new();
-    shelf.add(member);
-    let holdings = shelf.select(&everything);
-    faults.extend(shelf.warnings().iter().map(|warning| format!("tail: {warning}")));
-    let mut in_leaves: BTreeMap<u32, u64> =
-        walk.series.iter().map(|(series, tally)| (*series, tally.rows)).collect();
-    for holding in &holdings {
-        for run in &holding.runs {
-            let counted: u64 = run.roots.iter().map(|root| root.summary.rows()).sum();
-            let held = in_leaves.remove(&run.series).unwrap_or(0);
-            if counted != held {
-                faults.push(format!(
-                    "{}: its root counts {counted} readings, the leaves hold {held}",
-                    holding.name
-                ));
-            }
+    let (found, files) = verify_journal(directory);
+    total.files += files;
+    for file in found {
+        for fault in &file.faults {
+            total.faults += 1;
+            print(&format!("{}: {fault}\n", file.path.display()))?;
         }
     }
-    for (series, rows) in in_leaves {
-        faults.push(format!("series {series} has {rows} readings in leaves and no root"));
-    }
-    faults
+    drop(lock);
+    Ok(())
 }

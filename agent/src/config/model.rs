@@ -87,6 +87,8 @@ pub struct DataConfig {
     pub partition: Partition,
     /// Bytes at which a segment is sealed.
     pub segment_max_bytes: u64,
+    /// From the begin of one scrub of the sealed segments to the next; zero for none.
+    pub scrub_interval: Duration,
 }
 
 impl Default for DataConfig {
@@ -95,6 +97,7 @@ impl Default for DataConfig {
             dir: PathBuf::from("siltstone-data"),
             partition: Partition::Month,
             segment_max_bytes: 64 << 20,
+            scrub_interval: Duration::from_secs(30 * 86_400),
         }
     }
 }

@@ -62,6 +62,7 @@ struct RawData {
     dir: Text,
     partition: Text,
     segment_max: Text,
+    scrub_interval: Text,
 }
 
 #[derive(Default, Deserialize)]
@@ -224,6 +225,14 @@ fn parse_segment_max(text: &str) -> Result<u64, String> {
     Ok(bytes)
 }
 
+fn parse_scrub_interval(text: &str) -> Result<Duration, String> {
+    let interval = Duration::from_nanos(parse_duration_ns(text)?.unsigned_abs());
+    if !interval.is_zero() && !(3_600..=5 * 365 * 86_400).contains(&interval.as_secs()) {
+        return Err(format!("`{text}` is out of range: 1 h to 5 y, or 0s for none"));
+    }
+    Ok(interval)
+}
+
 fn check_data(raw: RawData) -> Result<DataConfig, Fault> {
     let default = DataConfig::default();
     Ok(DataConfig {
@@ -236,6 +245,7 @@ fn check_data(raw: RawData) -> Result<DataConfig, Fault> {
                 .ok_or_else(|| format!("`{text}` is no partition; use hour, day, month or year"))
         })?,
         segment_max_bytes: or(raw.segment_max, default.segment_max_bytes, parse_segment_max)?,
+        scrub_interval: or(raw.scrub_interval, default.scrub_interval, parse_scrub_interval)?,
     })
 }
 

@@ -100,6 +100,7 @@ fn the_documented_defaults_are_the_defaults() {
         "dir",
         "partition",
         "segment_max",
+        "scrub_interval",
         "url",
         "client_id",
         "username",

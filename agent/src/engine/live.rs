@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use siltstone_core::point::ValueKind;
 use siltstone_core::series::SeriesName;
-use siltstone_core::store::{PartitionSpan, Recovery, SeriesId, Store, StoreConfig, StoreError};
+use siltstone_core::store::{PartitionSpan, Recovery, SeriesId, Store, StoreConfig, StoreError, name_store};
 
 use super::shelves::Kept;
 use crate::config::{DataConfig, Partition};
@@ -124,6 +124,22 @@ impl Engine {
     /// store itself notes an operation that did not end well.
     pub fn store(&self) -> MutexGuard<'_, Store<FileMedium>> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives the store a new random device id, which holds from the next opening on; nothing may wait in it.
+    ///
+    /// # Errors
+    ///
+    /// The medium's, or the random source's; the store has its old id or the new one.
+    pub fn rename_device(&self) -> Result<[u8; 16], EngineError> {
+        let id = new_device()?;
+        name_store(&mut self.medium.clone(), &id)?;
+        Ok(id)
+    }
+
+    /// The files that the store no longer writes, as paths inside it.
+    pub fn sealed_files(&self) -> Vec<String> {
+        self.store().segments().iter().map(|file| file.path.clone()).collect()
     }
 
     /// Opens the store again after a failure. Everything that was committed is there, of the rest

@@ -18,10 +18,14 @@
 //! | `view` | one that is being written |
 //! | `unsealed` | what was scanned, or is being written, as questions see it |
 //! | `opening`, `opened` | any of them: how it is opened, and how it is asked |
+//! | `check` | whether a segment is whole: what `verify` and the scrub ask |
+//! | `salvage`, `salvage_report` | a good copy of what is left of a damaged one |
 //! | `error` | what can be wrong |
 
 #[cfg(feature = "alloc")]
 mod blocks;
+#[cfg(feature = "alloc")]
+mod check;
 mod definition;
 mod error;
 #[cfg(feature = "alloc")]
@@ -45,6 +49,10 @@ mod roots;
 #[cfg(feature = "alloc")]
 mod rows;
 #[cfg(feature = "alloc")]
+mod salvage;
+#[cfg(feature = "alloc")]
+mod salvage_report;
+#[cfg(feature = "alloc")]
 mod scan;
 #[cfg(feature = "alloc")]
 mod seal;
@@ -60,10 +68,12 @@ mod view;
 mod writer;
 
 #[cfg(all(test, feature = "alloc"))]
-mod tests;
+pub(in crate::segment) mod tests;
 
 #[cfg(feature = "alloc")]
 pub use blocks::{Answer, BlockMap, Blocks};
+#[cfg(feature = "alloc")]
+pub use check::{CHUNKS_MAX, Check, CheckReport, CheckStep, Fault, What};
 pub use definition::{Definition, STATE_LEN_MAX, UNIT_LEN_MAX};
 pub use error::{AppendError, SegmentError};
 pub use footer::{Footer, Section, SectionKind};
@@ -75,6 +85,10 @@ pub use opened::Opened;
 pub use opening::Opening;
 #[cfg(feature = "alloc")]
 pub use reader::{Sealed, Suggest};
+#[cfg(feature = "alloc")]
+pub use salvage::{Salvage, SalvageStep};
+#[cfg(feature = "alloc")]
+pub use salvage_report::{Loss, SalvageReport};
 #[cfg(feature = "alloc")]
 pub use scan::{Scan, ScanStep, Scanned};
 #[cfg(feature = "alloc")]

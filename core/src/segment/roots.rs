@@ -81,6 +81,17 @@ pub(super) fn read<S: Source + ?Sized>(
     Ok(if need.is_empty() { Lookup::Found(roots) } else { Lookup::Need(need) })
 }
 
+/// How many series have a root.
+///
+/// # Errors
+/// `Tail` where the section is no roots section.
+pub(super) fn series_count<S: Source + ?Sized>(
+    source: &S,
+    section: &Range<u64>,
+) -> Result<Lookup<u32>, SegmentError> {
+    Ok(prefix(source, section)?.map(|(series, _)| series))
+}
+
 fn prefix<S: Source + ?Sized>(source: &S, section: &Range<u64>) -> Result<Lookup<(u32, u32)>, SegmentError> {
     let mut bytes = [0; PREFIX_LEN as usize];
     let range = section.start..section.start.saturating_add(PREFIX_LEN);

@@ -57,7 +57,7 @@ pub use config::StoreConfig;
 pub use device::{Device, Entry, EntryKind, Medium};
 pub use error::StoreError;
 pub use identity::Identity;
-pub use journal::JournalDamage;
+pub use journal::{JournalCheck, JournalDamage};
 pub use limits::{
     IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,
     STATE_BYTES_MAX, UNIT_BYTES_MAX,
@@ -69,4 +69,5 @@ pub use running::{Appended, Reading, Store};
 pub use segment_file::{SegmentFile, SegmentState, file_name};
 pub use series_table::SeriesId;
 pub use snapshot::{Run, RunContent};
+pub use store_id::{device_of_store, name_store};
 pub use work::Work;

@@ -33,10 +33,11 @@ pub(super) fn read<M: Medium>(medium: &M) -> Result<Found, M::Error> {
     let Some(device) = medium.open(PATH)? else { return Ok(Found::Missing) };
     let mut bytes = vec![0; BLOCK_LEN];
     read_block(&device, 0, &mut bytes)?;
-    Ok(parse(&bytes).map_or(Found::Damaged, Found::Id))
+    Ok(device_of_store(&bytes).map_or(Found::Damaged, Found::Id))
 }
 
-fn parse(bytes: &[u8]) -> Option<DeviceId> {
+/// The device id in the bytes of `store.id`; `None` where they are no such file.
+pub fn device_of_store(bytes: &[u8]) -> Option<DeviceId> {
     let (header, payload) = open(bytes, &NOBODY, 0).ok()?;
     let is_ours = header.kind == BlockKind::StoreIdentity
         && payload.first_chunk() == Some(&MAGIC)
@@ -52,6 +53,18 @@ pub(super) fn write<M: Medium>(medium: &mut M, id: &DeviceId) -> Result<(), M::E
     file.flush()?;
     medium.rename(PART, PATH)?;
     medium.sync_directory("")
+}
+
+/// Gives the store on `medium` another device id; it is durable when this returns.
+///
+/// Segments keep the id that they were written under, and are read by it: a clone's history is that of the device
+/// it was cloned from. The journal's blocks are valid only under the old id, so the store must have been sealed
+/// and nothing may be waiting in it; the caller sees to that.
+///
+/// # Errors
+/// What the medium says; the old or the new id is then there.
+pub fn name_store<M: Medium>(medium: &mut M, id: &DeviceId) -> Result<(), M::Error> {
+    write(medium, id)
 }
 
 fn block(id: &DeviceId) -> Block {

@@ -12,8 +12,10 @@
 //! | `writer` | messages into records, records into the active file, flush, next file |
 //! | `scan` | which blocks of a file are valid, and what they say of each other |
 //! | `ring` | the files: found at start, made, chosen for the next round |
+//! | `check` | whether the files are whole |
 //! | `replay` | the points and identities that count after a crash |
 
+mod check;
 mod entry;
 mod header;
 mod record;
@@ -22,6 +24,7 @@ mod ring;
 mod scan;
 mod writer;
 
+pub use check::JournalCheck;
 pub(super) use entry::{Checkpoint, OpenSegment};
 pub(super) use replay::Visitor;
 pub use ring::JournalDamage;
