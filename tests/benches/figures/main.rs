@@ -1,11 +1,12 @@
 //! Prints the figures of `docs/benchmarks.md` as rows of a table.
 //!
-//! Usage: `bash scripts/bench.sh [density|ingest|page|range]...`; without a name all of them. Each figure is a median
+//! Usage: `bash scripts/bench.sh [density|ingest|memory|page|range]...`; without a name all of them. Each figure is a median
 //! where it is a time, and exact where it is a size. It measures; it does not judge: goals are printed
 //! beside the figures, and nothing fails.
 
 mod density;
 mod ingest;
+mod memory;
 mod page;
 mod range;
 mod walk;
@@ -15,8 +16,13 @@ use std::process::ExitCode;
 /// A measurement and its name.
 type Part = (&'static str, fn() -> Vec<Row>);
 
-const PARTS: &[Part] =
-    &[("density", density::rows), ("ingest", ingest::rows), ("page", page::rows), ("range", range::rows)];
+const PARTS: &[Part] = &[
+    ("density", density::rows),
+    ("ingest", ingest::rows),
+    ("memory", memory::rows),
+    ("page", page::rows),
+    ("range", range::rows),
+];
 
 /// One row of the table.
 pub(crate) struct Row {
@@ -35,8 +41,14 @@ impl Row {
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let names: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
+    if let [flag, case] = names.as_slice()
+        && flag == memory::CASE
+    {
+        memory::print_case(case);
+        return ExitCode::SUCCESS;
+    }
     if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|(part, _)| part != name)) {
-        eprintln!("bench: there is no part {unknown}; there are density, ingest, page and range");
+        eprintln!("bench: there is no part {unknown}; there are density, ingest, memory, page and range");
         return ExitCode::from(2);
     }
     if cfg!(debug_assertions) {
