@@ -63,6 +63,10 @@ impl Extent {
     /// Takes the reference of the next chunk.
     pub(super) fn push(&mut self, reference: Reference, laws: &Laws) {
         self.rows = self.rows.saturating_add(reference.summary.rows());
+        if self.open.len() == self.open.capacity() {
+            // A reference is some 400 bytes, and most series of a segment with many have one or two.
+            self.open.reserve_exact(1 + self.open.len() / 2);
+        }
         self.open.push(reference);
         if self.open.len() < self.check_at {
             return;

@@ -250,6 +250,9 @@ impl OpenSeries {
         self.coded_rows += rows.len();
         self.closed_at = Some(*last);
         let kind = rows.values.kind();
+        if self.coded.len() == self.coded.capacity() {
+            self.coded.reserve_exact(1 + self.coded.len() / 2);
+        }
         self.coded.push(CodedChunk { bytes, kind, rows: rows.len() as u16, begin: *begin, lsn });
     }
 
@@ -258,9 +261,18 @@ impl OpenSeries {
         self.coded_len >= CODED_LEN_MAX || self.coded_rows >= ROWS_FULL
     }
 
-    /// Codes the raw rows as well, so that everything can be cut.
+    /// Codes the raw rows as well, so that everything can be cut, and gives their memory back: a series
+    /// that rests holds none.
     pub(super) fn close(&mut self, shop: &mut Workshop) {
         self.code_raw(shop);
+        self.raw = rows::empty(self.raw.values.kind());
+    }
+
+    /// Gives the memory of what was cut back.
+    pub(super) fn rest(&mut self) {
+        if self.coded.is_empty() {
+            self.coded = Vec::new();
+        }
     }
 
     /// Moves rows from the front of the coded chunks into `leaf`, as many as fit, one chunk for each run

@@ -260,6 +260,9 @@ impl Writer {
                     self.finish_leaf();
                 }
             }
+            if let Some(series) = self.series.get_mut(index as usize) {
+                series.rest();
+            }
         }
         self.finish_leaf();
     }
