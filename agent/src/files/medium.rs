@@ -131,7 +131,11 @@ impl Medium for FileMedium {
 
     fn remove(&mut self, path: &str) -> Result<(), FileError> {
         let path = self.path(path)?;
-        fs::remove_file(&path).map_err(|source| FileError::new("remove", &path, source))
+        match fs::remove_file(&path) {
+            // Somebody was faster; what counts is that the name is gone.
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(|source| FileError::new("remove", &path, source)),
+        }
     }
 
     fn sync_directory(&mut self, directory: &str) -> Result<(), FileError> {

@@ -7,12 +7,13 @@ use alloc::vec::Vec;
 
 use super::device::Medium;
 use super::error::StoreError;
+use super::expire::Protected;
 use super::journal::{Checkpoint, OpenSegment as OpenAtCheckpoint};
 use super::late::LatePartition;
 use super::open_segment;
 use super::running::Store;
 use crate::point::{Point, Timestamp};
-use crate::segment::{SegmentKind, Writer};
+use crate::segment::{SegmentKind, SegmentNumber, Writer};
 
 impl<M: Medium> Store<M> {
     /// Puts everything that is only in the journal into segments and frees the journal.
@@ -53,6 +54,7 @@ impl<M: Medium> Store<M> {
     }
 
     pub(super) fn checkpoint_now(&mut self, is_file_done: bool) -> Result<(), StoreError<M::Error>> {
+        self.finish_sealing()?;
         self.journal.commit()?;
         self.window.flushed();
         let mut open = Vec::new();
@@ -62,8 +64,11 @@ impl<M: Medium> Store<M> {
             open.push(OpenAtCheckpoint { epoch: id.epoch, number: id.number, block_count });
         }
         self.write_late(|_| true)?;
+        let number = |open: &OpenAtCheckpoint| SegmentNumber { epoch: open.epoch, number: open.number };
+        let protected = Protected { rank: self.next_rank, open: open.iter().map(number).collect() };
         let checkpoint = Checkpoint { rank: self.next_rank, open, ..Checkpoint::default() };
         self.journal.checkpoint(&mut self.medium, checkpoint, &self.window, is_file_done)?;
+        self.chores.protected = protected;
         Ok(())
     }
 

@@ -26,6 +26,14 @@ pub struct StoreConfig {
     /// Messages that may be stored and not acknowledged, for whatever reason: so many can come again, and
     /// twice as many are remembered.
     pub unacknowledged_max: usize,
+    /// A partition is sealed this long after its end, nanoseconds of trusted time.
+    pub grace_ns: i64,
+    /// Points further ahead of trusted time than this go the late way, nanoseconds.
+    pub max_ahead_ns: i64,
+    /// Segments may have this many bytes together; the oldest go first.
+    pub retention_bytes: Option<u64>,
+    /// Segments go when their partition ended so long ago by trusted time, nanoseconds.
+    pub retention_ns: Option<i64>,
     /// The longest time for which integrals hold a value, nanoseconds.
     pub max_hold_ns: i64,
     /// Name and version of the program, kept in the headers of segments.
@@ -44,6 +52,10 @@ impl Default for StoreConfig {
             merge_neighbours: 4,
             merge_percent: 40,
             unacknowledged_max: 0,
+            grace_ns: 600_000_000_000,
+            max_ahead_ns: 600_000_000_000,
+            retention_bytes: None,
+            retention_ns: None,
             max_hold_ns: 3_600_000_000_000,
             writer: concat!("siltstone ", env!("CARGO_PKG_VERSION")),
         }

@@ -31,6 +31,9 @@ pub(super) const MEBIBYTE_BLOCKS: u32 = 256;
 pub(super) const OPEN_PARTITIONS_MAX: usize = 2;
 /// Points after which a partition that got none of them is idle: another may be opened in its place.
 pub(super) const IDLE_POINTS: u64 = 1_024;
+/// Late points behind the heads of a partition that are remembered one by one: what comes in order at their times
+/// has to rank above them.
+pub(super) const AHEAD_POINTS_MAX: usize = 4_096;
 /// Late points after which a partition that is not open is opened in place of another: it is no stray.
 pub(super) const STRAYS_MAX: u32 = 256;
 

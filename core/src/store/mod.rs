@@ -17,7 +17,8 @@
 //! | `segment_file`, `open_segment` | segment files as they are found, and as they are written |
 //! | `running` | a store, and a message on its way through it |
 //! | `open_partition` | which partitions take points in order |
-//! | `checkpoint` | from the journal into segments; sealing |
+//! | `time`, `expire` | what trusted time decides; dropping what is too much or too old |
+//! | `checkpoint`, `sealing` | from the journal into segments; sealing |
 //! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
 //! | `delete`, `merge`, `work` | tombstones; neighbours in rank made one; what is done in idle time |
 //! | `snapshot` | what a question sees |
@@ -29,6 +30,7 @@ mod config;
 mod delete;
 mod device;
 mod error;
+mod expire;
 mod head;
 mod identity;
 mod journal;
@@ -42,12 +44,14 @@ mod partition;
 mod recover;
 mod replay;
 mod running;
+mod sealing;
 mod segment_file;
 mod series_table;
 #[cfg(any(test, feature = "sim"))]
 pub mod sim;
 mod snapshot;
 mod store_id;
+mod time;
 mod work;
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 //! of another only when that one is idle, so that neither a stray clock nor three of them make
 //! segments of a few points; what finds no open partition is late, which loses nothing.
 
+use alloc::collections::BTreeSet;
+
 use super::device::{Device, Medium};
 use super::error::StoreError;
 use super::head::{Heads, Placement};
@@ -28,11 +30,22 @@ pub(super) struct OpenPartition<D> {
     pub(super) heads: Heads,
     /// Count of the store's points when it last got one in order.
     pub(super) used_at: u64,
+    /// The trusted time then.
+    pub(super) used_ns: Option<i64>,
+    /// Late points behind the heads of their series.
+    pub(super) ahead: BTreeSet<(u32, i64)>,
 }
 
 impl<D: Device> OpenPartition<D> {
     pub(super) fn new(partition: Partition) -> Self {
-        Self { partition, segment: None, heads: Heads::default(), used_at: 0 }
+        Self {
+            partition,
+            segment: None,
+            heads: Heads::default(),
+            used_at: 0,
+            used_ns: None,
+            ahead: BTreeSet::new(),
+        }
     }
 
     /// Seals the open segment, if there is one: nothing falls among its points any more. Where the medium fails
@@ -54,23 +67,29 @@ impl<M: Medium> Store<M> {
 
     /// Opens the partition of `at`, if that is to be.
     pub(super) fn make_way(&mut self, at: i64) -> Result<(), StoreError<M::Error>> {
-        if self.open_at(at).is_some() {
+        if self.open_at(at).is_some() || self.is_ahead(at) {
             return Ok(());
         }
         let partition = Partition::of(self.config.partition, at);
-        if self.open.len() >= OPEN_PARTITIONS_MAX {
+        // One that is over by the clock is opened again only for more than a few points.
+        let is_over = self.is_over(partition.range);
+        let is_full = self.open.len() >= OPEN_PARTITIONS_MAX;
+        if is_full || is_over {
             let begin = partition.range.begin;
-            let is_next = self.open.iter().any(|open| open.partition.range.end == begin);
+            let is_next = !is_over && self.open.iter().any(|open| open.partition.range.end == begin);
             if self.strays.len() >= STRAY_PARTITIONS_MAX {
                 self.strays.clear();
             }
             let strays = self.strays.entry(begin).or_default();
             *strays = strays.saturating_add(1);
             let is_wanted = is_next || *strays > STRAYS_MAX;
-            let idlest = (0..self.open.len()).min_by_key(|at| self.open[*at].used_at);
-            let idle = idlest.filter(|at| self.points - self.open[*at].used_at >= IDLE_POINTS);
-            let Some(idle) = idle.filter(|_| is_wanted) else { return Ok(()) };
-            self.close_partition(idle)?;
+            if !is_wanted {
+                return Ok(());
+            }
+            if is_full {
+                let Some(idle) = self.idle_partition() else { return Ok(()) };
+                self.close_partition(idle)?;
+            }
             self.strays.remove(&begin);
         }
         self.open_partition(partition)?;
@@ -83,8 +102,17 @@ impl<M: Medium> Store<M> {
         Ok(())
     }
 
+    /// The open partition that another may take the place of.
+    fn idle_partition(&self) -> Option<usize> {
+        let is_over = |open: &OpenPartition<M::Device>| self.is_over(open.partition.range);
+        let is_idle = |at: &usize| self.points - self.open[*at].used_at >= IDLE_POINTS;
+        let idlest = (0..self.open.len()).min_by_key(|at| self.open[*at].used_at);
+        self.open.iter().position(is_over).or(idlest.filter(is_idle))
+    }
+
     /// Opens a partition with the heads that its segments give.
     pub(super) fn open_partition(&mut self, partition: Partition) -> Result<(), StoreError<M::Error>> {
+        self.finish_sealing()?;
         let mut open = OpenPartition::new(partition);
         open.used_at = self.points;
         for file in self.segments.iter().filter(|file| file.is_in_order()) {
@@ -118,6 +146,19 @@ impl<M: Medium> Store<M> {
     /// Decides where a point belongs.
     pub(super) fn place(&mut self, series: u32, point: &Point<'_>) -> Placement {
         let at = point.timestamp.0;
+        let is_ahead = self.is_ahead(at);
+        if let Some(open) = self.open_at(at)
+            && (is_ahead || open.ahead.contains(&(series, at)))
+        {
+            open.note_ahead(series, at);
+            return Placement::Late;
+        }
+        self.place_in_order(series, point)
+    }
+
+    /// Decides where a point belongs that is not ahead.
+    pub(super) fn place_in_order(&mut self, series: u32, point: &Point<'_>) -> Placement {
+        let at = point.timestamp.0;
         let Some(OpenPartition { heads, segment, .. }) = self.open_at(at) else { return Placement::Late };
         heads.place(series, at, point.value, || {
             segment.as_ref().map_or(Placement::Late, |segment| segment.place(series, point))
@@ -143,12 +184,14 @@ impl<M: Medium> Store<M> {
             self.open[place].segment = Some(created);
         }
         let open = &mut self.open[place];
-        open.used_at = self.points;
+        (open.used_at, open.used_ns) = (self.points, self.now_ns);
         let Some(segment) = &mut open.segment else { return Ok(()) };
         segment.append(&self.table, series, point, lsn)?;
         segment.write_out()?;
         if segment.writer.block_count() >= self.config.segment_blocks_max {
             self.segments.extend(open.seal_segment()?);
+            // A checkpoint has to wait: not all of this message is in segments yet.
+            while self.expire(false)? {}
         }
         Ok(())
     }

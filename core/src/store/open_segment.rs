@@ -24,7 +24,7 @@ use crate::series::SeriesIndex;
 pub(super) struct OpenSegment<D> {
     pub(super) file: SegmentFile,
     pub(super) writer: Writer,
-    device: D,
+    pub(super) device: D,
     /// Finished blocks that could not be written: the store has failed, and they are read from here.
     pub(super) unwritten: Vec<FinishedBlock>,
     /// Blocks that the file has room for.
@@ -132,28 +132,9 @@ impl<D: Device> OpenSegment<D> {
         Ok(self.writer.block_count())
     }
 
-    /// Seals the segment: the file as it is then. Where its catalog is beyond all limits it stays unsealed, which
-    /// loses nothing. Where the medium fails this segment is what its points are still read from.
-    pub(super) fn seal(&mut self) -> Result<SegmentFile, D::Error> {
-        self.flush()?;
-        let mut file = self.file.clone();
-        file.state = SegmentState::Unsealed;
-        if self.writer.seal().is_err() {
-            return Ok(file);
-        }
-        self.unwritten.append(&mut self.writer.take_blocks());
-        let block_count = self.writer.block_count();
-        if let Some((footer, before)) = self.unwritten.split_last() {
-            self.device.set_length(block_count)?;
-            write_blocks(&mut self.device, before)?;
-            self.device.flush()?;
-            write_blocks(&mut self.device, core::slice::from_ref(footer))?;
-            self.device.flush()?;
-        }
-        self.unwritten.clear();
-        file.block_count = block_count;
-        file.state = read_back(&self.device, block_count)?;
-        Ok(file)
+    /// Blocks that the file takes.
+    pub(super) fn file_blocks(&self) -> u32 {
+        self.length
     }
 }
 

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use super::config::StoreConfig;
 use super::device::{EntryKind, Medium};
 use super::error::StoreError;
+use super::expire::Protected;
 use super::head::Heads;
 use super::identity::Window;
 use super::journal::{self, Found, JournalDamage};
@@ -22,12 +23,12 @@ use super::open_segment::OpenSegment;
 use super::partition::Partition;
 use super::replay::Replay;
 use super::running::Store;
-use super::segment_file::{self, EXTENSION, SegmentFile, SegmentState, scan};
+use super::segment_file::{self, EXTENSION, LastTime, SegmentFile, SegmentState, scan};
 use super::series_table::SeriesTable;
 use super::store_id;
 use super::work::{Chores, take_superseded};
 use crate::block::DeviceId;
-use crate::segment::{SegmentError, Writer};
+use crate::segment::{SegmentError, SegmentKind, SegmentNumber, Writer};
 use crate::series::SeriesName;
 
 const QUARANTINE: &str = "quarantine";
@@ -108,8 +109,17 @@ impl<M: Medium> Store<M> {
             next_rank,
             points: 0,
             is_failed: false,
+            now_ns: None,
             chores: Chores::new(superseded),
         };
+        if let Some((_, checkpoint)) = found.checkpoint() {
+            let number =
+                |open: &journal::OpenSegment| SegmentNumber { epoch: open.epoch, number: open.number };
+            let open = checkpoint.open.iter().map(number).collect();
+            store.chores.protected = Protected { rank: checkpoint.rank, open };
+            // Before anything needs room.
+            while store.expire(false)? {}
+        }
         store.resume(&found, &mut recovery)?;
         store.replay(&found, &mut recovery)?;
         store.checkpoint_now(false)?;
@@ -194,9 +204,10 @@ impl<M: Medium> Store<M> {
         let mut replay = Replay::new(self)?;
         recovery.journal = found.replay(&mut replay)?;
         (recovery.points_replayed, recovery.points_skipped) = replay.counts();
-        if recovery.journal.is_incomplete() {
+        if recovery.journal.is_incomplete() || self.is_late_beyond_heads()? {
             // Where points in order are missing, a late one may lie beyond the head it was measured
-            // by: whatever comes in order from here on must rank above it, so in a new segment.
+            // by, and where it was ahead of its time it does: whatever comes in order from here on must rank above
+            // it, so in a new segment.
             self.seal_open()?;
         }
         while self.open.len() > OPEN_PARTITIONS_MAX {
@@ -204,6 +215,32 @@ impl<M: Medium> Store<M> {
             self.close_partition(idlest.unwrap_or(0))?;
         }
         Ok(())
+    }
+}
+
+impl<M: Medium> Store<M> {
+    /// Whether a segment that ranks above an open one of its partition ends behind the head of a series.
+    fn is_late_beyond_heads(&mut self) -> Result<bool, StoreError<M::Error>> {
+        for open in &self.open {
+            let Some(segment) = &open.segment else { continue };
+            let (rank, range) = (segment.file.header.rank, open.partition.range);
+            let above = self.segments.iter().filter(|file| {
+                let header = &file.header;
+                let is_data = header.kind != SegmentKind::Tombstones && header.id.device == self.device;
+                is_data && header.rank > rank && header.partition.overlaps(range)
+            });
+            for file in above {
+                let Some(device) = self.medium.open(&file.path)? else { continue };
+                let is_beyond = |(name, _, _, last): &LastTime| {
+                    let head = self.table.live().find(name.as_str()).and_then(|series| open.heads.at(series));
+                    range.contains(*last) && head.is_none_or(|head| head < *last)
+                };
+                if file.last_times(&device)?.iter().any(is_beyond) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 }
 

@@ -89,7 +89,7 @@ impl<'a, M: Medium> Replay<'a, M> {
         let of_time = self.store.segments.iter().filter(is_of_time);
         let covered = of_time.map(|file| file.header.covered_lsn).max().unwrap_or(0);
         if let Some(open) = self.store.open_at(at) {
-            open.heads.note_late(series, at);
+            open.note_ahead(series, at);
         }
         if lsn >= covered {
             self.put_late(series, point);
@@ -114,7 +114,7 @@ impl<'a, M: Medium> Replay<'a, M> {
             let partition = Partition::of(self.store.config.partition, at);
             self.store.open_partition(partition)?;
         }
-        match self.store.place(series, point) {
+        match self.store.place_in_order(series, point) {
             Placement::InOrder | Placement::Between => self.store.put_in_order(series, point, lsn)?,
             // It was in order in a smaller partition than the settings ask for now, or among rows that
             // this replay codes at another moment.

@@ -66,6 +66,8 @@ pub struct Store<M: Medium> {
     /// Points taken since the start.
     pub(super) points: u64,
     pub(super) is_failed: bool,
+    /// What the outside says about the time.
+    pub(super) now_ns: Option<i64>,
     /// What can wait.
     pub(super) chores: Chores<M::Device>,
 }

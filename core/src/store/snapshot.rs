@@ -10,11 +10,12 @@ use alloc::vec::Vec;
 
 use super::device::Medium;
 use super::error::StoreError;
+use super::open_segment::OpenSegment;
 use super::running::Store;
 use super::segment_file::SegmentState;
 use crate::block::SegmentId;
 use crate::segment::{Sealed, SegmentHeader, SegmentKind, Unsealed, Writer};
-use crate::series::{RegexMatcher, Selector};
+use crate::series::{RegexMatcher, Selector, SeriesName};
 
 /// What a run is read from.
 #[derive(Clone, Debug)]
@@ -56,15 +57,11 @@ impl<M: Medium> Store<M> {
         for open in &mut self.open {
             let Some(segment) = &mut open.segment else { continue };
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
-            let mut live = Unsealed::of(&mut segment.writer, names);
-            live.block_count = segment.file.block_count;
-            live.keep(segment.unwritten.clone());
-            runs.push(Run {
-                header: segment.file.header,
-                path: Some(segment.file.path.clone()),
-                block_count: segment.file.block_count,
-                content: RunContent::Live(Box::new(live)),
-            });
+            runs.push(open_run(segment, names));
+        }
+        if let Some(segment) = &mut self.chores.sealing {
+            let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
+            runs.push(open_run(segment, names));
         }
         for (place, late) in self.late.iter().enumerate() {
             let header = self.header_in_memory(place as u32, late.partition.range);
@@ -91,6 +88,19 @@ impl<M: Medium> Store<M> {
             covered_lsn: 0,
             writer: SegmentHeader::writer_name(self.config.writer),
         }
+    }
+}
+
+/// What is written of a segment, and what its writer holds of `names`.
+fn open_run<'a, D>(segment: &mut OpenSegment<D>, names: impl Iterator<Item = &'a SeriesName>) -> Run {
+    let mut live = Unsealed::of(&mut segment.writer, names);
+    live.block_count = segment.file.block_count;
+    live.keep(segment.unwritten.clone());
+    Run {
+        header: segment.file.header,
+        path: Some(segment.file.path.clone()),
+        block_count: segment.file.block_count,
+        content: RunContent::Live(Box::new(live)),
     }
 }
 

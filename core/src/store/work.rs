@@ -1,4 +1,4 @@
-//! Work for idle time: merges, and what they leave behind.
+//! Work for idle time: seals of what is over, drops of what is too old, merges, and what they leave behind.
 //!
 //! Each call does one small step, so that points and questions wait for it no longer than for a commit. A merge
 //! that can't be written is given up and costs nothing; only its last act, giving the result its name, is the
@@ -11,8 +11,9 @@ use alloc::vec::Vec;
 
 use super::device::{Device, Medium};
 use super::error::StoreError;
+use super::expire::Protected;
 use super::merge::{Candidate, Merge, Progress, Tombstone, choose};
-use super::open_segment::{read_back, write_blocks};
+use super::open_segment::{OpenSegment, read_back, write_blocks};
 use super::running::Store;
 use super::segment_file::{self, SegmentFile, SegmentState, ask};
 use crate::block::{BLOCK_LEN, SegmentId, open};
@@ -39,9 +40,15 @@ pub enum Work {
 /// What the work of idle time is about.
 #[derive(Debug)]
 pub(super) struct Chores<D> {
+    /// A segment whose partition is over.
+    pub(super) sealing: Option<OpenSegment<D>>,
+    /// Which segments the journal may hold points of.
+    pub(super) protected: Protected,
+    /// Begin of the partition that went last by its age, and when.
+    pub(super) aged: Option<(i64, i64)>,
     merge: Option<Merge<D>>,
     /// Files of which nothing counts any more, to be unlinked.
-    spent: Vec<SegmentFile>,
+    pub(super) spent: Vec<SegmentFile>,
     /// Segments that could not be merged: not again before the next start.
     spoiled: BTreeSet<SegmentNumber>,
     /// Number and rank that the next segment would have had when there was nothing to do.
@@ -50,14 +57,31 @@ pub(super) struct Chores<D> {
     merged_blocks: u64,
 }
 
-impl<D> Chores<D> {
+impl<D: Device> Chores<D> {
     pub(super) fn new(spent: Vec<SegmentFile>) -> Self {
-        Self { merge: None, spent, spoiled: BTreeSet::new(), idle_at: None, merged_blocks: 0 }
+        Self {
+            sealing: None,
+            protected: Protected::default(),
+            aged: None,
+            merge: None,
+            spent,
+            spoiled: BTreeSet::new(),
+            idle_at: None,
+            merged_blocks: 0,
+        }
+    }
+
+    /// Gives up a merge of a segment that goes. Its file stays until the next start where it can't be removed now.
+    pub(super) fn give_up_merge_of<M: Medium>(&mut self, input: &SegmentNumber, medium: &mut M) {
+        if let Some(merge) = self.merge.take_if(|merge| merge.takes(input)) {
+            let _ = medium.remove(&merge.part);
+        }
     }
 }
 
 impl<M: Medium> Store<M> {
-    /// Does a small step of what can wait: about `rows_max` rows of a merge, or a few files unlinked.
+    /// Does a small step of what can wait: about `rows_max` rows of a merge, some blocks of a
+    /// segment that is sealed, or a few files unlinked.
     ///
     /// # Errors
     /// The medium: then the store takes nothing more.
@@ -68,6 +92,9 @@ impl<M: Medium> Store<M> {
     fn work_step(&mut self, rows_max: usize) -> Result<Work, StoreError<M::Error>> {
         if !self.chores.spent.is_empty() {
             self.unlink_spent()?;
+            return Ok(Work::More);
+        }
+        if self.sealing_step()? || self.expire(true)? {
             return Ok(Work::More);
         }
         if let Some(merge) = self.chores.merge.take() {
@@ -104,7 +131,7 @@ impl<M: Medium> Store<M> {
         self.chores.spent.extend(self.segments.extract_if(.., is_spent));
     }
 
-    fn unlink_spent(&mut self) -> Result<(), StoreError<M::Error>> {
+    pub(super) fn unlink_spent(&mut self) -> Result<(), StoreError<M::Error>> {
         let mut directories = BTreeSet::new();
         for file in &self.chores.spent {
             self.medium.remove(&file.path)?;

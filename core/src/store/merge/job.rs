@@ -107,6 +107,11 @@ impl<D: Device> Merge<D> {
         &self.writer.supersedes().inputs
     }
 
+    /// Whether it reads the segment `number`.
+    pub(in crate::store) fn takes(&self, number: &SegmentNumber) -> bool {
+        self.inputs().contains(number)
+    }
+
     /// Merges about `rows_max` rows.
     ///
     /// # Errors

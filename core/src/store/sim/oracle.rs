@@ -41,6 +41,8 @@ struct History {
     written: Vec<Option<OwnedValue>>,
     /// How many of them were written when the last acknowledgement was given.
     acknowledged: usize,
+    /// It may have gone with the segment that held it.
+    may_be_gone: bool,
     /// How many of them were written when the store was last started: those of them that were not
     /// acknowledged then may be there or not, for ever.
     of_earlier_runs: usize,
@@ -74,6 +76,11 @@ impl Oracle {
     pub fn delete(&mut self, series: &str, begin: i64, end: i64) {
         let keys = (series.to_string(), begin)..(series.to_string(), end);
         self.points.range_mut(keys).for_each(|(_, history)| history.written.push(None));
+    }
+
+    /// Segments may be dropped: what was written so far may be gone, and is right where it is not.
+    pub fn expire(&mut self) {
+        self.points.values_mut().for_each(|history| history.may_be_gone = true);
     }
 
     /// Everything given since the start was acknowledged.
@@ -131,7 +138,8 @@ impl Oracle {
             }
         }
         let is_lost = |(key, history): &(&(String, i64), &History)| {
-            history.acknowledged > 0 && !found.contains_key(*key) && !history.may_be().contains(&None)
+            let must_be = history.acknowledged > 0 && !history.may_be_gone;
+            must_be && !found.contains_key(*key) && !history.may_be().contains(&None)
         };
         match self.points.iter().find(is_lost) {
             Some((key, _)) => Err(Violation::Lost(key.0.clone(), key.1)),
@@ -141,7 +149,7 @@ impl Oracle {
 
     /// The store was opened again and this is what it holds: from here on it must keep all of it.
     pub fn adopt(&mut self, read: impl IntoIterator<Item = (String, i64, OwnedValue)>) {
-        let history = |value| History { written: vec![Some(value)], acknowledged: 1, of_earlier_runs: 0 };
+        let history = |value| History { written: vec![Some(value)], acknowledged: 1, ..History::default() };
         self.points = read.into_iter().map(|(series, at, value)| ((series, at), history(value))).collect();
     }
 }

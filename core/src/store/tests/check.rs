@@ -150,7 +150,8 @@ fn check_identities(store: &SimStore, points: &Points, script: &[Step]) -> Resul
             let key = (label(name(*series).as_str()).to_string(), *at);
             let deletes =
                 |step: &Step| matches!(step, Step::Delete(s, span) if s == series && span.contains(*at));
-            if !points.contains_key(&key) && !script.iter().any(deletes) {
+            let drops = |step: &Step| matches!(step, Step::Expire(_));
+            if !points.contains_key(&key) && !script.iter().any(|step| deletes(step) || drops(step)) {
                 return Err(Violation::Lost(key.0, key.1));
             }
         }

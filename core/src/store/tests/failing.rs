@@ -4,12 +4,14 @@
 
 use super::reader::{list, read_left, try_read};
 use super::sequence::steps_of;
-use super::workload::{DEVICE, SimStore, Step, WORK_ROWS, append, name, open, play, tell, tiny};
+use super::workload::{
+    DEVICE, SimStore, Step, WORK_ROWS, append, expire, name, open, over, play, tell, tiny,
+};
 use crate::store::sim::{Call, Fault, Oracle, Random, Rot, SimError, SimMedium, View, Violation};
 use crate::store::{Store, StoreError, Work};
 
 /// What is played: everything a store does.
-const SCRIPT: &str = "abclkacslabcnrlacmkc";
+const SCRIPT: &str = "abclkacslabcoacnrlacmkc";
 /// Failures before the medium is mended.
 const FAILURES_MAX: u32 = 3;
 
@@ -82,6 +84,11 @@ impl Run<'_> {
             Step::Work => {
                 while store.work(WORK_ROWS)? == Work::More {}
                 Ok(())
+            }
+            Step::Over => over(store),
+            Step::Expire(blocks) => {
+                self.oracle.expire();
+                expire(store, *blocks)
             }
             Step::Delete(series, span) => store.delete(core::slice::from_ref(name(*series)), *span),
             Step::Reopen => {

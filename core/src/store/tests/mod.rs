@@ -9,6 +9,7 @@
 //! | `check`, `campaign` | what must hold after a crash; which crashes are tried |
 //! | `placement` | where does a point go? |
 //! | `merging` | what becomes of the files? |
+//! | `time` | what does the time decide: seals in steps, points ahead, drops? |
 //! | `opening` | what does a start find? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
 //! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
@@ -29,5 +30,6 @@ mod power;
 mod reader;
 mod sequence;
 mod soak;
+mod time;
 mod trace;
 mod workload;

@@ -54,7 +54,7 @@ fn all_short_sequences_survive_a_power_cut_in_their_last_operation() {
     let names: Vec<String> = sequences(2)
         .iter()
         .flat_map(|sequence| [format!("ops-{sequence}"), format!("old-{sequence}")])
-        .chain(sequences(3).into_iter().skip(10 + 100).step_by(23).map(|sequence| format!("ops-{sequence}")))
+        .chain(sequences(3).into_iter().skip(12 + 144).step_by(41).map(|sequence| format!("ops-{sequence}")))
         .collect();
     let tried = campaigns(
         names.iter().map(String::as_str),
@@ -76,6 +76,14 @@ fn the_power_may_go_anywhere_in_a_deletion_or_a_merge() {
     let names = ["old-alsm", "old-bskalkdm", "old-alkdlkm", "old-asdasdm"];
     let tried = campaigns(names, effort);
     assert!(tried.states > 500, "{tried:?}");
+}
+
+#[test]
+fn the_power_may_go_anywhere_in_a_seal_in_steps_or_a_drop() {
+    let effort = Effort { stride: 3, all_max: 3, samples: 2, ..SHORT };
+    let tried =
+        campaigns(["old-aobacoalkr", "old-bsblkx", "old-abskalsx", "old-bsaox", "old-asalkmx"], effort);
+    assert!(tried.states > 200, "{tried:?}");
 }
 
 /// `SILTSTONE_REPLAY="SEED INDEX MASK"`, as a failure prints it, plays exactly that.

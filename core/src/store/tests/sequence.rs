@@ -8,7 +8,7 @@ use crate::point::TimeRange;
 use crate::store::Identity;
 
 /// The operations there are.
-pub(super) const OPERATIONS: [char; 10] = ['a', 'b', 'l', 'n', 'c', 'k', 's', 'd', 'm', 'r'];
+pub(super) const OPERATIONS: [char; 12] = ['a', 'b', 'l', 'n', 'c', 'k', 's', 'o', 'x', 'd', 'm', 'r'];
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// Rows of a burst: more than fit a leaf, and more than one record of the journal.
@@ -77,6 +77,9 @@ fn step(letter: char, at: i64) -> Step {
         // Some of what was there, some that may come, in two partitions.
         'd' => Step::Delete(0, TimeRange::new(FROM, now + 2 * HOUR_NS)),
         'm' => Step::Work,
+        // Its partition is over: a seal begins, and what comes next falls into it.
+        'o' => Step::Over,
+        'x' => Step::Expire(12),
         _ => Step::Reopen,
     }
 }
@@ -84,8 +87,8 @@ fn step(letter: char, at: i64) -> Step {
 #[test]
 fn every_short_sequence_is_there_once() {
     let all = sequences(3);
-    assert_eq!(all.len(), 10 + 100 + 1_000);
+    assert_eq!(all.len(), 12 + 144 + 1_728);
     let distinct: std::collections::BTreeSet<&String> = all.iter().collect();
     assert_eq!(distinct.len(), all.len());
-    assert!(all.iter().all(|sequence| steps_of(sequence, 0).is_some()) && steps_of("x", 0).is_none());
+    assert!(all.iter().all(|sequence| steps_of(sequence, 0).is_some()) && steps_of("z", 0).is_none());
 }

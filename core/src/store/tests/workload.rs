@@ -87,6 +87,10 @@ pub(super) enum Step {
     Delete(u64, TimeRange),
     /// There is time for what can wait, until nothing can.
     Work,
+    /// All partitions are over, and there is time for one step.
+    Over,
+    /// There is room for so many blocks of segments.
+    Expire(u64),
 }
 
 /// A value that a step owns.
@@ -142,6 +146,8 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
             5 => Step::Checkpoint,
             6 => Step::Seal,
             13 => Step::Work,
+            15 => Step::Over,
+            16 if random.one_in(4) => Step::Expire(20 + random.below(80)),
             14 => {
                 let begin = now - random.below(4_000) as i64 * 1_000_000_000;
                 Step::Delete(random.below(6), TimeRange::new(begin, begin + HOUR_NS))
@@ -202,6 +208,26 @@ pub(super) fn append(
     store.append(&readings, identity)
 }
 
+/// All partitions are over, and there is time for one step.
+pub(super) fn over(store: &mut SimStore) -> Result<(), StoreError<SimError>> {
+    store.set_time(Some(FROM + 10_000 * HOUR_NS));
+    let worked = store.work(WORK_ROWS);
+    store.set_time(None);
+    worked.map(|_| ())
+}
+
+/// There is room for so many blocks of segments, until nothing is left to do.
+pub(super) fn expire(store: &mut SimStore, blocks: u64) -> Result<(), StoreError<SimError>> {
+    store.config.retention_bytes = Some(blocks * 4_096);
+    let worked = (|| loop {
+        if store.work(WORK_ROWS)? == Work::Idle {
+            return Ok(());
+        }
+    })();
+    store.config.retention_bytes = None;
+    worked
+}
+
 /// Gives a message to the store and to the oracle.
 pub(super) fn send(
     store: &mut SimStore,
@@ -252,6 +278,14 @@ pub(super) fn play_noting(
                 store.delete(core::slice::from_ref(name), *span).map_err(medium_error)?;
                 oracle.acknowledge();
                 note(oracle);
+            }
+            Step::Over => {
+                over(store).map_err(medium_error)?;
+            }
+            Step::Expire(blocks) => {
+                oracle.expire();
+                note(oracle);
+                expire(store, *blocks).map_err(medium_error)?;
             }
             Step::Work => while store.work(WORK_ROWS).map_err(medium_error)? == Work::More {},
             Step::Reopen => {
