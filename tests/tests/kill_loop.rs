@@ -20,7 +20,8 @@ fn what_is_acknowledged_is_stored_and_stored_once() {
     let kills = setting("SILTSTONE_KILLS", 50) as u32;
     let seed = setting("SILTSTONE_KILL_SEED", 1);
     // Every second seed with acknowledgements held so long that most lives end before.
-    let ingest = if seed % 2 == 0 { "commit_interval = \"5s\"" } else { "commit_interval = \"250ms\"" };
+    let ingest =
+        if seed.is_multiple_of(2) { "commit_interval = \"5s\"" } else { "commit_interval = \"250ms\"" };
     let plan = Plan { seed, kills, acknowledges_early: false, ingest };
     let report = run(&plan);
     eprintln!("{report}");
