@@ -77,7 +77,7 @@ fn open(file: &[u8]) -> (Sealed, Reference, usize) {
             Some(opened) => {
                 let selector = Selector::parse("walk").expect("a selector");
                 match opened.select(&blocks, &selector, &NoRegex).expect("a catalog") {
-                    Answer::Ready(found) => return (opened.clone(), found[0].1, blocks.len()),
+                    Answer::Ready(found) => return (opened.clone(), found[0].1[0], blocks.len()),
                     Answer::Need(need) => need,
                 }
             }

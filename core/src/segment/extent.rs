@@ -12,6 +12,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+/// So many chunks are named by the roots section itself, without a node of 4 KiB over them.
+const ROOTS_MAX: usize = 16;
 /// How many references come in before it is asked again whether they still fit a node.
 const CHECK_EVERY: usize = 16;
 
@@ -88,6 +90,12 @@ impl Extent {
             self.full.push(FullNode { payload, summary: node::summary_of(some, laws) });
             self.open = rest.to_vec();
         }
+    }
+
+    /// The chunks of a series that has few of them: they need no node.
+    pub(super) fn few(&self) -> Option<&[Reference]> {
+        let is_few = self.full.is_empty() && !self.open.is_empty() && self.open.len() <= ROOTS_MAX;
+        is_few.then_some(&self.open[..])
     }
 
     /// The whole tree over the references so far and `more`, with node blocks numbered from `first_block` on.

@@ -19,7 +19,7 @@ use crate::tree::{Laws, Reference, Summary, summarize};
 
 /// Versions of the sections that are written.
 const CATALOG_VERSION: u16 = 1;
-const ROOTS_VERSION: u16 = 1;
+const ROOTS_VERSION: u16 = 2;
 /// Chunks of one leaf.
 const SLOTS: usize = 16;
 

@@ -84,7 +84,7 @@ pub use opened::Opened;
 #[cfg(feature = "alloc")]
 pub use opening::Opening;
 #[cfg(feature = "alloc")]
-pub use reader::{Sealed, Suggest};
+pub use reader::{Rooted, Sealed, Suggest};
 #[cfg(feature = "alloc")]
 pub use salvage::{Salvage, SalvageStep};
 #[cfg(feature = "alloc")]

@@ -16,7 +16,6 @@ use crate::tree::Reference;
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::string::String;
-use alloc::vec;
 use alloc::vec::Vec;
 
 /// An open segment.
@@ -117,9 +116,9 @@ impl Opened {
         match self {
             Self::Sealed { sealed, blocks } => Ok(match sealed.select(blocks, selector, regex)? {
                 Answer::Need(need) => Answer::Need(need),
-                Answer::Ready(found) => Answer::Ready(
-                    found.into_iter().map(|(entry, root)| of_entry(entry, vec![root])).collect(),
-                ),
+                Answer::Ready(found) => {
+                    Answer::Ready(found.into_iter().map(|(entry, roots)| of_entry(entry, roots)).collect())
+                }
             }),
             Self::Unsealed(unsealed) => {
                 Ok(Answer::Ready(meant(unsealed, selector, regex).cloned().collect()))

@@ -32,6 +32,10 @@ pub struct Sealed {
     header_fault: Option<SegmentError>,
 }
 
+/// A series and what names its rows: one node, or chunks in the order of time; a reference to block 0 where
+/// there are none.
+pub type Rooted = (CatalogEntry, Vec<Reference>);
+
 /// What a completion is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Suggest<'a> {
@@ -160,7 +164,7 @@ impl Sealed {
         }
     }
 
-    /// The series that `selector` means, in the order of names, each with its root.
+    /// The series that `selector` means, in the order of names, each with its roots.
     ///
     /// # Errors
     /// As [`Self::series`].
@@ -169,14 +173,14 @@ impl Sealed {
         blocks: &(impl Blocks + ?Sized),
         selector: &Selector,
         regex: &(impl RegexMatcher + ?Sized),
-    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
+    ) -> Result<Answer<Vec<Rooted>>, SegmentError> {
         match self.series(blocks, selector, regex)? {
             Answer::Ready(entries) => self.with_roots(blocks, entries),
             Answer::Need(need) => Ok(Answer::Need(need)),
         }
     }
 
-    /// The series at these positions of the catalog, which is in the order of names, each with its root;
+    /// The series at these positions of the catalog, which is in the order of names, each with its roots;
     /// none beyond its end.
     ///
     /// # Errors
@@ -185,7 +189,7 @@ impl Sealed {
         &self,
         blocks: &(impl Blocks + ?Sized),
         positions: Range<u32>,
-    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
+    ) -> Result<Answer<Vec<Rooted>>, SegmentError> {
         let stream = self.stream(blocks);
         let catalog = match Catalog::open(&stream, self.range(SectionKind::Catalog, CATALOG_VERSION)?)? {
             Lookup::Found(catalog) => catalog,
@@ -201,7 +205,7 @@ impl Sealed {
         &self,
         blocks: &(impl Blocks + ?Sized),
         entries: Vec<CatalogEntry>,
-    ) -> Result<Answer<Vec<(CatalogEntry, Reference)>>, SegmentError> {
+    ) -> Result<Answer<Vec<Rooted>>, SegmentError> {
         let stream = self.stream(blocks);
         let positions: Vec<u32> = entries.iter().map(|entry| entry.position).collect();
         let section = self.range(SectionKind::Roots, ROOTS_VERSION)?;

@@ -1,4 +1,5 @@
-//! The roots section: for each series, in the order of names, what names all its rows. `docs/format.md`, chapter 11.
+//! The roots section: for each series, in the order of names, what names all its rows: its top node, or its
+//! chunks where they are few. `docs/format.md`, chapter 11.
 
 use super::error::SegmentError;
 use crate::block::Cursor;
@@ -9,20 +10,20 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 /// Version of the roots section.
-pub(super) const ROOTS_VERSION: u16 = 1;
+pub(super) const ROOTS_VERSION: u16 = 2;
 
 /// Series of one group.
 const GROUP: usize = 64;
 /// Bytes before the offsets.
 const PREFIX_LEN: u64 = 8;
-/// More bytes than any group of [`GROUP`] references has.
-const GROUP_LEN_MAX: u32 = 64 * 1024;
+/// More bytes than any group has: [`GROUP`] series with 16 references each.
+const GROUP_LEN_MAX: u32 = 512 * 1024;
 
 const WRONG: SegmentError = SegmentError::Tail("no valid roots section");
 
-/// The section of `roots`.
-pub(super) fn encode(roots: &[Reference]) -> Vec<u8> {
-    let groups: Vec<Vec<u8>> = roots.chunks(GROUP).map(encode_group).collect();
+/// The section of `roots`: some of each series, at least one.
+pub(super) fn encode(roots: &[Vec<Reference>]) -> Vec<u8> {
+    let groups: Vec<Vec<u8>> = roots.chunks(GROUP).map(|group| encode_group(&group.concat())).collect();
     let mut bytes = Vec::new();
     bytes.extend_from_slice(&(roots.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&(GROUP as u32).to_le_bytes());
@@ -45,7 +46,7 @@ fn encode_group(roots: &[Reference]) -> Vec<u8> {
     bytes
 }
 
-/// The roots at catalog `positions`, ascending, in their order.
+/// The roots of the series at catalog `positions`, ascending, in their order.
 ///
 /// # Errors
 /// `Tail` where the section is no roots section or has no such position.
@@ -53,13 +54,13 @@ pub(super) fn read<S: Source + ?Sized>(
     source: &S,
     section: &Range<u64>,
     positions: &[u32],
-) -> Result<Lookup<Vec<Reference>>, SegmentError> {
+) -> Result<Lookup<Vec<Vec<Reference>>>, SegmentError> {
     let (series, group) = match prefix(source, section)? {
         Lookup::Found(prefix) => prefix,
         Lookup::Need(need) => return Ok(Lookup::Need(need)),
     };
     let (mut roots, mut need) = (Vec::new(), Vec::new());
-    let mut at_hand: Option<(u32, Vec<Reference>)> = None;
+    let mut at_hand: Option<(u32, Vec<Vec<Reference>>)> = None;
     for position in positions {
         if *position >= series {
             return Err(WRONG);
@@ -75,7 +76,7 @@ pub(super) fn read<S: Source + ?Sized>(
             }
         }
         if let Some((_, references)) = &at_hand {
-            roots.push(*references.get((position % group) as usize).ok_or(WRONG)?);
+            roots.push(references.get((position % group) as usize).ok_or(WRONG)?.clone());
         }
     }
     Ok(if need.is_empty() { Lookup::Found(roots) } else { Lookup::Need(need) })
@@ -113,7 +114,7 @@ fn read_group<S: Source + ?Sized>(
     source: &S,
     section: &Range<u64>,
     number: u32,
-) -> Result<Lookup<Vec<Reference>>, SegmentError> {
+) -> Result<Lookup<Vec<Vec<Reference>>>, SegmentError> {
     let begin = section.start.saturating_add(PREFIX_LEN + 4 * u64::from(number));
     let offsets = begin..begin.saturating_add(8);
     if offsets.end > section.end {
@@ -135,5 +136,7 @@ fn read_group<S: Source + ?Sized>(
         return Ok(Lookup::Need(vec![range]));
     }
     let references = table::decode(&mut Cursor::new(&bytes), 0, 0).map_err(|_| WRONG)?;
-    Ok(Lookup::Found(references))
+    // Numbers of series differ, so what stands side by side under one number is one series.
+    let series = references.chunk_by(|a, b| a.series == b.series);
+    Ok(Lookup::Found(series.map(<[Reference]>::to_vec).collect()))
 }

@@ -206,10 +206,12 @@ impl Salvage {
             Ok(Answer::Need(need)) => return need.into_iter().next(),
             Ok(Answer::Ready(found)) if found.is_empty() => Phase::Blocks(1),
             Ok(Answer::Ready(found)) => {
-                for (entry, root) in found {
+                for (entry, roots) in found {
                     let CatalogEntry { name, kind, unit, .. } = entry;
-                    self.names.insert(root.series, Named { name, kind, unit });
-                    self.note_losses(&[root]);
+                    if let Some(root) = roots.first() {
+                        self.names.insert(root.series, Named { name, kind, unit });
+                    }
+                    self.note_losses(&roots);
                 }
                 Phase::Names(next)
             }

@@ -101,18 +101,22 @@ impl Writer {
         catalog.finish()
     }
 
-    /// Writes the inner nodes; gives a root for each series and the first node's block, 0 where there is none.
-    fn write_nodes(&mut self, order: &[u32]) -> (Vec<Reference>, u32) {
+    /// Writes the inner nodes; gives the roots of each series and the first node's block, 0 where there is none.
+    fn write_nodes(&mut self, order: &[u32]) -> (Vec<Vec<Reference>>, u32) {
         let laws = self.laws();
         let first = self.block_count();
         let mut roots = Vec::with_capacity(order.len());
         for index in order {
             let Some(series) = self.series.get(*index as usize) else { continue };
+            if let Some(few) = series.extent.few() {
+                roots.push(few.to_vec());
+                continue;
+            }
             let tree = series.extent.build(&[], self.block_count(), &laws);
             for node in tree.nodes {
                 self.finish(node.block, BlockKind::Node, node.payload_len, 0);
             }
-            roots.push(tree.root.unwrap_or(Self::no_rows(*index)));
+            roots.push(Vec::from([tree.root.unwrap_or(Self::no_rows(*index))]));
         }
         let node_block = if self.block_count() > first { first } else { 0 };
         (roots, node_block)

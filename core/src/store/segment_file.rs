@@ -137,10 +137,9 @@ impl SegmentFile {
         let found = ask(device, &mut BlockMap::new(), |blocks| sealed.select(blocks, &all, &NoRegex))?;
         let Ok(found) = found else { return self.last_times_scanned(device) };
         let last = |range: TimeRange| range.end.saturating_sub(1);
-        let with_rows = found.into_iter().filter(|(_, root)| root.block > 0);
-        let last_times = with_rows.map(|(entry, root)| {
-            let span = TimeRange::new(root.summary.begin, root.summary.end);
-            (entry.name, entry.kind, entry.unit, last(span))
+        let last_times = found.into_iter().filter_map(|(entry, roots)| {
+            let root = roots.last().filter(|root| root.block > 0)?;
+            Some((entry.name, entry.kind, entry.unit, last(root.summary.span())))
         });
         Ok(last_times.collect())
     }

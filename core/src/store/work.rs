@@ -17,16 +17,12 @@ use super::open_segment::{OpenSegment, read_back, write_blocks};
 use super::running::Store;
 use super::segment_file::{self, SegmentFile, SegmentState, ask};
 use crate::block::{BLOCK_LEN, SegmentId, open};
-use crate::index::CatalogEntry;
 use crate::point::TimeRange;
-use crate::segment::{BlockMap, SegmentHeader, SegmentKind, SegmentNumber};
+use crate::segment::{BlockMap, Rooted, SegmentHeader, SegmentKind, SegmentNumber};
 use crate::tree::Reference;
 
 /// Blocks read at once to verify what was written.
 const VERIFY_BLOCKS: u32 = 64;
-
-/// A series of a sealed segment and what names its rows.
-type Rooted = (CatalogEntry, Reference);
 
 /// Whether there is more to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -301,12 +297,14 @@ impl<M: Medium> Store<M> {
         if above.is_empty() {
             return Ok((rows, 0));
         }
-        let is_dead = |(entry, root): &&Rooted| {
-            let span = root.summary.span();
-            above.iter().any(|above| above.span.covers(span) && above.names.contains(&entry.name))
-        };
-        let series = self.series_of_file(file)?.unwrap_or_default();
-        let dead = series.iter().filter(is_dead).map(|(_, root)| root.summary.rows()).sum();
+        let mut dead = 0;
+        for (entry, roots) in self.series_of_file(file)?.unwrap_or_default() {
+            let is_dead = |root: &&Reference| {
+                let span = root.summary.span();
+                above.iter().any(|above| above.span.covers(span) && above.names.contains(&entry.name))
+            };
+            dead += roots.iter().filter(is_dead).map(|root| root.summary.rows()).sum::<u64>();
+        }
         Ok((rows, dead))
     }
 

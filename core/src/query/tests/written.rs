@@ -81,11 +81,11 @@ fn written_segments_answer_by_name() {
     assert_eq!(found.len(), 3);
 
     let segment = SegmentHandle(0);
-    let run = |root: &crate::tree::Reference| Run {
+    let run = |roots: &Vec<crate::tree::Reference>| Run {
         segment,
-        series: root.series,
+        series: roots[0].series,
         rank: 4,
-        roots: [*root].into(),
+        roots: roots.clone(),
         hidden: Vec::new(),
     };
     let blocks = file.chunks(BLOCK_LEN).zip(0..).map(|(bytes, block)| ((segment, block), bytes.to_vec()));
@@ -96,7 +96,7 @@ fn written_segments_answer_by_name() {
     let world = World {
         segments: [Segment { id: sealed.header().id, blocks: count }].into(),
         blocks: blocks.collect(),
-        series: found.iter().map(|(_, root)| [run(root)].into()).collect(),
+        series: found.iter().map(|(_, roots)| [run(roots)].into()).collect(),
         points: points.collect(),
     };
     let (batches, done) = world.answer(Question::select(TimeRange::ALL), &mut dice);

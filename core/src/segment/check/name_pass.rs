@@ -38,8 +38,10 @@ impl Check {
             let (stated, counted) = (roots.len() as u64, entries.len() as u64);
             self.fault(None, What::Count { what: "roots beside names of the catalog", stated, counted });
         }
-        for ((entry, is_found), root) in entries.iter().zip(&roots) {
-            self.take_name(entry, *is_found, root);
+        for ((entry, is_found), roots) in entries.iter().zip(&roots) {
+            if let Some(root) = roots.first() {
+                self.take_name(entry, *is_found, root);
+            }
         }
         let count = entries.len().min(roots.len()) as u32;
         self.phase = if count == 0 { Phase::Sums } else { Phase::Names(position.saturating_add(count)) };

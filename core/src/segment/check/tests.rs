@@ -249,12 +249,13 @@ fn contradictions_with_right_checksums_are_found() {
     let rows_at = HEADER_LEN + payload_len - len + 107 + 16;
     let faults = altered(last, rows_at, 1);
     assert!(faults.iter().any(|f| matches!(f.what, What::Count { .. })), "{faults:?}");
-    // Anything else in the tail that decodes to something: it may say the same, or it is a fault.
+    // Anything else in the tail that decodes to something: it may say the same, or differ in the last digits of
+    // a rounded integral, or it is a fault.
     let mut found = 0;
     for at in (HEADER_LEN..HEADER_LEN + payload_len).step_by(3) {
         found += usize::from(!altered(last, at, 1 << (at % 8)).is_empty());
     }
-    assert!(found * 10 > payload_len / 3 * 8, "{found} of {}", payload_len / 3);
+    assert!(found * 10 > payload_len / 3 * 7, "{found} of {}", payload_len / 3);
 }
 
 #[test]

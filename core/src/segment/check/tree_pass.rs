@@ -78,8 +78,8 @@ impl Check {
         Ok(())
     }
 
-    /// The roots from catalog position `position` on, at most a lot; `None` where they can't be read.
-    pub(super) fn roots(&mut self, position: u32) -> Result<Option<Vec<Reference>>, Wanted> {
+    /// The roots of the series from catalog position `position` on, at most a lot; `None` where they can't be read.
+    pub(super) fn roots(&mut self, position: u32) -> Result<Option<Vec<Vec<Reference>>>, Wanted> {
         let Some(sealed) = self.sealed.as_deref() else { return Ok(None) };
         let stream = sealed.stream(&self.blocks);
         let read = sealed.range(SectionKind::Roots, ROOTS_VERSION).and_then(|section| {
@@ -117,20 +117,26 @@ impl Check {
         }
     }
 
-    fn take_roots(&mut self, position: u32, roots: &[Reference]) {
+    fn take_roots(&mut self, position: u32, series: &[Vec<Reference>]) {
         let mut holder = Holder { place: Place::Roots(position), first_block: u32::MAX, last_block: 0 };
-        for root in roots {
-            let rows = if root.block == 0 { 0 } else { root.summary.rows() };
-            match self.tallies.of(root.series) {
-                Some(tally) if tally.in_root.is_some() => {
-                    self.fault(None, What::Series { series: root.series, what: "it has two roots" });
+        for roots in series {
+            let with_rows = roots.iter().filter(|root| root.block > 0);
+            let rows = with_rows.map(|root| root.summary.rows()).sum();
+            let Some(number) = roots.first().map(|root| root.series) else { continue };
+            let is_in_order = roots.is_sorted_by(|a, b| a.summary.end <= b.summary.begin);
+            let wrong = match self.tallies.of(number) {
+                Some(tally) if tally.in_root.is_some() => Some("it stands twice among the roots"),
+                Some(tally) => {
+                    tally.in_root = Some(rows);
+                    (!is_in_order).then_some("its roots are not in the order of time")
                 }
-                Some(tally) => tally.in_root = Some(rows),
-                None => {}
+                None => None,
+            };
+            if let Some(what) = wrong {
+                self.fault(None, What::Series { series: number, what });
             }
-            if root.block == 0 {
-                continue;
-            }
+        }
+        for root in series.iter().flatten().filter(|root| root.block > 0) {
             if root.level == 0 {
                 holder.first_block = holder.first_block.min(root.block);
                 holder.last_block = holder.last_block.max(root.block);
@@ -215,7 +221,7 @@ impl Check {
         };
         if holder.last_block >= blocks.start && holder.first_block < blocks.end {
             let (references, block) = match holder.place {
-                Place::Roots(position) => (self.roots(position)?.unwrap_or_default(), None),
+                Place::Roots(position) => (self.roots(position)?.unwrap_or_default().concat(), None),
                 Place::Node { block, series } => {
                     let bytes = self.block(block, 1)?;
                     let Some(id) = self.header.map(|header| header.id) else { return Ok(()) };

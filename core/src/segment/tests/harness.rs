@@ -68,8 +68,11 @@ pub(in crate::segment) fn read_sealed(file: &[u8]) -> Result<Vec<(String, Vec<Ro
     let found = ready(file, &mut at_hand, |blocks| sealed.select(blocks, &all, &NoRegex))?;
     at_hand.insert(0, file);
     let mut series = Vec::new();
-    for (entry, root) in found {
-        let rows = if root.block == 0 { Vec::new() } else { walk(&at_hand, sealed.header(), &root)? };
+    for (entry, roots) in found {
+        let mut rows = Vec::new();
+        for root in roots.iter().filter(|root| root.block > 0) {
+            rows.extend(walk(&at_hand, sealed.header(), root)?);
+        }
         series.push((entry.name.as_str().to_string(), rows));
     }
     Ok(series)

@@ -69,6 +69,30 @@ fn a_sealed_segment_holds_what_was_appended() {
 }
 
 #[test]
+fn series_of_a_few_chunks_have_no_node() {
+    let (mut file, mut oracle) = (Vec::new(), Oracle::new());
+    let mut writer = Writer::new(header(1), 1);
+    for (part, begin) in [0i64, 1_000_000, 2_000_000].into_iter().enumerate() {
+        for s in 0..300 {
+            let index = writer.define(&name(s), crate::point::ValueKind::Float, "");
+            for at in begin..begin + 20 {
+                let point = super::harness::Owned::Float(part as f64).point(at);
+                writer.append(index, &point, 0).expect("in order");
+                let (at, text) = row(&point);
+                oracle.entry(name(s).as_str().to_string()).or_default().insert(at, text);
+            }
+        }
+        // As a checkpoint does.
+        writer.flush();
+    }
+    writer.seal().expect("sealed");
+    store(&mut writer, &mut file);
+    assert_eq!(read_sealed(&file).expect("valid"), rows_of(&oracle));
+    let bytes = file.len() as f64 / (300.0 * 60.0);
+    assert!(bytes < 10.0, "{bytes} bytes a point, names counted");
+}
+
+#[test]
 fn an_empty_segment_can_be_sealed_and_opened() {
     let mut file = Vec::new();
     let mut writer = Writer::new(header(1), 1);
@@ -195,7 +219,7 @@ fn a_selector_reads_little_of_a_large_tail() {
         super::harness::ready(&file, &mut at_hand, |blocks| sealed.select(blocks, &selector, &NoRegex))
             .expect("valid");
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].1.summary.begin, 14_321);
+    assert_eq!(found[0].1[0].summary.begin, 14_321);
     let tail = sealed.block_count() - sealed.footer().tail_block;
     assert!(at_hand.len() * 3 < tail as usize, "{} of {tail} blocks of the tail", at_hand.len());
     let suggested = super::harness::ready(&file, &mut at_hand, |blocks| {

@@ -4,12 +4,10 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use crate::block::{BLOCK_LEN, Block, BlockHeader, open};
-use crate::index::CatalogEntry;
-use crate::segment::{BlockMap, Sealed};
+use crate::segment::{BlockMap, Rooted, Sealed};
 use crate::series::SeriesName;
 use crate::store::device::Device;
 use crate::store::segment_file::ask;
-use crate::tree::Reference;
 
 /// Series read at once.
 const PAGE_SERIES: u32 = 64;
@@ -23,7 +21,7 @@ pub(super) struct Damaged;
 pub(super) struct Input<D> {
     pub(super) sealed: Box<Sealed>,
     blocks: BlockSource<D>,
-    page: VecDeque<(CatalogEntry, Reference)>,
+    page: VecDeque<Rooted>,
     next_position: u32,
 }
 
@@ -56,7 +54,7 @@ impl<D: Device> Input<D> {
     }
 
     /// Takes the next series.
-    pub(super) fn take(&mut self) -> Option<(CatalogEntry, Reference)> {
+    pub(super) fn take(&mut self) -> Option<Rooted> {
         self.page.pop_front()
     }
 

@@ -152,14 +152,14 @@ impl<D: Device> Merge<D> {
             if input.series()? != Some(&name) {
                 continue;
             }
-            let Some((entry, root)) = input.take() else { continue };
+            let Some((entry, roots)) = input.take() else { continue };
             let hidden = hidden(&self.tombstones, &name, input.sealed.header().rank);
             let writer = &mut self.writer;
             let current = current.get_or_insert_with(|| Current {
                 index: writer.define(&name, entry.kind, &entry.unit),
                 rows: Vec::new(),
             });
-            current.rows.push((at, SeriesRows::new(root, hidden)));
+            current.rows.push((at, SeriesRows::new(roots, hidden)));
         }
         self.current = current;
         Ok(false)

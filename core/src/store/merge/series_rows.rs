@@ -22,9 +22,11 @@ pub(super) struct SeriesRows {
 }
 
 impl SeriesRows {
-    /// All rows below `root` but those in `hidden`.
-    pub(super) fn new(root: Reference, hidden: Vec<TimeRange>) -> Self {
-        let stack = if root.summary.rows() > 0 { Vec::from([root]) } else { Vec::new() };
+    /// All rows below `roots`, which are in the order of time, but those in `hidden`.
+    pub(super) fn new(roots: Vec<Reference>, hidden: Vec<TimeRange>) -> Self {
+        let mut stack = roots;
+        stack.retain(|root| root.summary.rows() > 0);
+        stack.reverse();
         Self { stack, hidden, chunk: Chunk::default(), row: 0 }
     }
 

@@ -102,8 +102,10 @@ fn read_run(medium: &SimMedium, run: &Run, checks_summaries: bool) -> Result<(Po
             let file = place.device.as_ref().ok_or_else(|| lost("a sealed run without a file"))?;
             match ask(file, &mut BlockMap::new(), |blocks| sealed.select(blocks, &all, &NoRegex)) {
                 Ok(Ok(found)) => {
-                    for (entry, root) in found.into_iter().filter(|(_, root)| root.block > 0) {
-                        damaged += place.series(entry.name.as_str(), &root, &mut points)?;
+                    for (entry, roots) in found {
+                        for root in roots.iter().filter(|root| root.block > 0) {
+                            damaged += place.series(entry.name.as_str(), root, &mut points)?;
+                        }
                     }
                 }
                 _ => {
