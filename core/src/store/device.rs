@@ -121,7 +121,7 @@ pub trait Medium {
     /// What the medium says.
     fn rename(&mut self, from: &str, to: &str) -> Result<(), Self::Error>;
 
-    /// Takes a name away.
+    /// Takes a name away; one that is not there is no error.
     ///
     /// # Errors
     /// What the medium says.
