@@ -3,6 +3,8 @@
 #
 #   store   the store on the simulated medium, for SOAK_MINUTES (30): every short sequence of operations with
 #           every subset of what was not flushed, every bit, every failing call, then random workloads
+#   fuzz    every decoder under changed inputs for SOAK_FUZZ_MINUTES in all (100), at most ten minutes each
+#   bits    every single bit of two small segments, sealed and not, under the verifier
 #   kills   SOAK_KILLS kills of the agent under load (1000), in rounds of 50 with a seed each
 #
 # Each part goes on where it stopped: what is done stands in target/soak/, which SOAK_FRESH=1 forgets.
@@ -14,6 +16,15 @@ round_kills=50
 part_store() {
   SILTSTONE_SOAK=${SOAK_MINUTES:-30} SILTSTONE_SOAK_PROGRESS=$kept/store.progress \
     cargo test --locked --release -p siltstone-core --lib store::tests::soak -- --nocapture
+}
+
+part_fuzz() {
+  cargo test --locked --release -p siltstone-fuzz --test replay -- --ignored
+  cargo run --locked --release -p siltstone-fuzz -- --minutes "${SOAK_FUZZ_MINUTES:-100}" --progress "$kept/fuzz.progress"
+}
+
+part_bits() {
+  cargo test --locked --release -p siltstone-core --lib segment::check -- --ignored --nocapture
 }
 
 # The sum of a figure over all rounds.
@@ -45,7 +56,7 @@ bash scripts/setup.sh test
 mkdir -p "$kept"
 kept=$(realpath "$kept")
 parts=("$@")
-[ $# -gt 0 ] || parts=(store kills)
+[ $# -gt 0 ] || parts=(store fuzz bits kills)
 for part in "${parts[@]}"; do
   declare -F "part_$part" >/dev/null || { echo "soak: there is no part '$part'" >&2; exit 2; }
   "part_$part"
