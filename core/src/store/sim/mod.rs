@@ -3,7 +3,7 @@
 //! Everything is deterministic from one `u64` seed. A [`SimMedium`] keeps for every device what is
 //! durable and what was done since, cuts power at any operation, and then lets a list of [`Fate`]s
 //! decide for each unflushed operation whether it happened, was lost, or was torn at sectors of 512
-//! bytes. Beyond the promises of [`super::device`] it does wrong only where a [`Fault`] says so. The
+//! bytes. Beyond the promises of `device` it does wrong only where a [`Fault`] says so. The
 //! negative controls are [`Control`]s: each makes one of the store's defences void, and a suite that
 //! still passes is no suite. For tests only: feature `sim`.
 //!
