@@ -13,6 +13,7 @@ pub mod mqtt;
 pub mod run;
 pub mod sheet;
 pub mod shelf;
+pub mod trusted_clock;
 mod verify;
 
 #[cfg(test)]

@@ -23,9 +23,11 @@ use crate::clock;
 use crate::config::{self, Config};
 use crate::decode::{DecodeOptions, Decoder, TopicPattern};
 use crate::engine::{AgentService, Engine, HealthPart};
+use crate::files::space;
 use crate::http;
 use crate::ingest::{IngestStatus, Mode, Pipeline, PipelineOptions};
 use crate::mqtt::{AckQueue, Client, ClientOptions, Intake, Phase, Rumqtt, SessionFile, StatusCell, intake};
+use crate::trusted_clock::TrustedClock;
 use crate::verify::{Scrub, ScrubOptions};
 
 /// Messages between broker and store.
@@ -34,6 +36,8 @@ const INTAKE_MESSAGES_MAX: usize = 4096;
 const INTAKE_BYTES_MAX: u32 = 32 << 20;
 /// How long the last commit may take at the end.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
+/// From one question whether the clock is synchronised to the next.
+const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// How long goodbye and requests under way may take.
 const GOODBYE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -92,13 +96,20 @@ async fn end_signal() {
 ///
 /// As [`run`].
 pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<(), String> {
+    let mut config = config;
+    match space::limit(&config.data) {
+        Ok(bytes) => config.data.max_bytes = Some(bytes),
+        // Where it matters, opening the store says more.
+        Err(error) => tracing::warn!("{error}; the store may fill its volume"),
+    }
+    let state = config.data.dir.join("state");
     let (engine, recovery) = Engine::open(&config.data).map_err(|error| error.to_string())?;
+    let clock = Arc::new(TrustedClock::open(&state, config.data.trusts_clock));
     report(&recovery);
     let engine = Arc::new(engine);
     let bound = http::bind(config.http.listen).await.map_err(|error| error.to_string())?;
     let address = bound.address();
     let broker = format!("{}:{}", config.mqtt.broker.host, config.mqtt.broker.port);
-    let state = config.data.dir.join("state");
     let session = SessionFile::open(&state, config.mqtt.client_id.as_deref(), &broker)
         .map_err(|error| format!("{}: can't keep the MQTT session: {error}", state.display()))?;
 
@@ -112,8 +123,10 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
         acks: Arc::clone(&acks),
         commit_messages: config.ingest.commit_messages as usize,
         commit_interval: config.ingest.commit_interval,
+        clock: Arc::clone(&clock),
         phase: phase_seen.clone(),
     });
+    let looking = tokio::spawn(watch_clock(Arc::clone(&clock)));
     let ingest_status = pipeline.status();
     let commits = pipeline.commits();
     let scrub = scrub(&config, &engine, &ingest_status, &phase_seen);
@@ -135,7 +148,9 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     );
     let mqtt = tokio::spawn(client.run());
 
+    let clock_status = Arc::clone(&clock);
     let parts: Vec<HealthPart> = vec![
+        ("clock", Box::new(move || clock_status.to_json())),
         ("mqtt", Box::new(move || mqtt_part(&mqtt_status, &way, &acks))),
         ("ingest", Box::new(move || ingest_status.to_json())),
         ("scrub", Box::new(move || scrub_status.to_json())),
@@ -149,7 +164,19 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
 
     end.await;
     tracing::info!("ending");
+    looking.abort();
+    clock.close();
     wind_up(Tasks { ingesting, mqtt, serving, scrubbing }, &phase, engine).await
+}
+
+/// Asks from time to time whether the clock is synchronised.
+async fn watch_clock(clock: Arc<TrustedClock>) {
+    loop {
+        tokio::time::sleep(LOOK_INTERVAL).await;
+        let clock = Arc::clone(&clock);
+        // One that fails is asked again.
+        let _ = tokio::task::spawn_blocking(move || clock.look()).await;
+    }
 }
 
 /// What runs, until it is told to end.

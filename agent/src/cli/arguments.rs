@@ -29,6 +29,8 @@ pub(super) enum Command {
     Export(ExportOptions),
     /// Seal what is open in a store, so that its files can be carried away.
     Seal(SealOptions),
+    /// Delete series, or a range of time of them.
+    Delete(DeleteOptions),
     /// Say what a block file, or each in a directory, is made of.
     Inspect(InspectOptions),
     /// Check that block files or stores are whole: blocks, chunks, summaries, names, journal. One line a fault, exit 1.
@@ -151,6 +153,28 @@ pub(super) struct ExportOptions {
 pub(super) struct SealOptions {
     /// The store.
     pub(super) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DeleteOptions {
+    /// The store, where no agent runs on it.
+    #[arg(required_unless_present = "url", conflicts_with = "url")]
+    pub(super) dir: Option<PathBuf>,
+    /// The address of a running agent, such as http://127.0.0.1:8642.
+    #[arg(long)]
+    pub(super) url: Option<String>,
+    /// Which series, such as `temperature{device="attic"}`.
+    #[arg(long)]
+    pub(super) select: String,
+    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) from: Option<i64>,
+    /// The end of the range, which is outside; in the same forms.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) to: Option<i64>,
+    /// Do not ask.
+    #[arg(long, short)]
+    pub(super) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::arguments::{Arguments, Command};
-use super::{export, import, inspect, new_id, query, repair, seal, verify};
+use super::{delete, export, import, inspect, new_id, query, repair, seal, verify};
 
 /// Why a command failed, in one sentence.
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Query(options) => query::run(&options),
         Command::Export(options) => export::run(&options),
         Command::Seal(options) => seal::run(&options),
+        Command::Delete(options) => delete::run(&options),
         Command::Inspect(options) => inspect::run(&options),
         Command::Repair(options) => repair::run(&options),
         Command::NewId(options) => new_id::run(&options),

@@ -12,6 +12,7 @@
 //! | `query` | one question |
 //! | `export` | readings as CSV |
 //! | `seal` | complete files |
+//! | `delete` | series, for ever |
 //! | `inspect` | what a file is made of |
 //! | `verify` | whether files and stores are whole |
 //! | `repair` | a good copy of a damaged file |
@@ -20,6 +21,7 @@
 //! | `progress` | how far a long command has got |
 
 mod arguments;
+mod delete;
 mod dispatch;
 mod export;
 mod import;

@@ -87,6 +87,12 @@ pub struct DataConfig {
     pub partition: Partition,
     /// Bytes at which a segment is sealed.
     pub segment_max_bytes: u64,
+    /// Segments go when their partition ended so long ago, nanoseconds; `None` for never.
+    pub retention_ns: Option<i64>,
+    /// Bytes that all segments may have; `None` for 80 % of the space that is free at the first start.
+    pub max_bytes: Option<u64>,
+    /// Whether the wall clock counts as right without a time service.
+    pub trusts_clock: bool,
     /// From the begin of one scrub of the sealed segments to the next; zero for none.
     pub scrub_interval: Duration,
 }
@@ -97,6 +103,9 @@ impl Default for DataConfig {
             dir: PathBuf::from("siltstone-data"),
             partition: Partition::Month,
             segment_max_bytes: 64 << 20,
+            retention_ns: None,
+            max_bytes: None,
+            trusts_clock: false,
             scrub_interval: Duration::from_secs(30 * 86_400),
         }
     }

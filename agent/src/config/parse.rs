@@ -62,6 +62,9 @@ struct RawData {
     dir: Text,
     partition: Text,
     segment_max: Text,
+    retention: Text,
+    max_bytes: Text,
+    clock: Text,
     scrub_interval: Text,
 }
 
@@ -233,18 +236,61 @@ fn parse_scrub_interval(text: &str) -> Result<Duration, String> {
     Ok(interval)
 }
 
+fn parse_retention(text: &str) -> Result<Option<i64>, String> {
+    match text {
+        "forever" => Ok(None),
+        _ => match parse_duration_ns(text)? {
+            ns if ns >= 3_600_000_000_000 => Ok(Some(ns)),
+            _ => Err(format!("`{text}` is out of range: retention is at least 1 h, or \"forever\"")),
+        },
+    }
+}
+
+fn parse_max_bytes(text: &str, segment_max_bytes: u64) -> Result<Option<u64>, String> {
+    match text {
+        "auto" => Ok(None),
+        _ => match parse_size_bytes(text)? {
+            bytes if bytes / 4 >= segment_max_bytes => Ok(Some(bytes)),
+            _ => Err(format!("`{text}` is too little: `max_bytes` is at least four times `segment_max`")),
+        },
+    }
+}
+
+fn parse_clock(text: &str) -> Result<bool, String> {
+    match text {
+        "synchronised" => Ok(false),
+        "always" => Ok(true),
+        _ => Err(format!("`{text}` says nothing about the clock; use synchronised or always")),
+    }
+}
+
+/// The span of a partition for data that is kept so long: a segment is dropped as a whole.
+fn partition_for(retention_ns: Option<i64>) -> Partition {
+    const DAY_NS: i64 = 86_400_000_000_000;
+    match retention_ns {
+        Some(ns) if ns <= 2 * DAY_NS => Partition::Hour,
+        Some(ns) if ns <= 60 * DAY_NS => Partition::Day,
+        _ => Partition::Month,
+    }
+}
+
 fn check_data(raw: RawData) -> Result<DataConfig, Fault> {
     let default = DataConfig::default();
+    let retention_ns = or(raw.retention, default.retention_ns, parse_retention)?;
+    let segment_max_bytes = or(raw.segment_max, default.segment_max_bytes, parse_segment_max)?;
     Ok(DataConfig {
+        retention_ns,
+        max_bytes: or(raw.max_bytes, default.max_bytes, |text| parse_max_bytes(text, segment_max_bytes))?,
+        trusts_clock: or(raw.clock, default.trusts_clock, parse_clock)?,
         dir: or(raw.dir, default.dir, |text| match text {
             "" => Err("the data directory can't be empty".to_owned()),
             _ => Ok(PathBuf::from(text)),
         })?,
-        partition: or(raw.partition, default.partition, |text| {
+        partition: or(raw.partition, partition_for(retention_ns), |text| {
             Partition::from_name(text)
                 .ok_or_else(|| format!("`{text}` is no partition; use hour, day, month or year"))
         })?,
-        segment_max_bytes: or(raw.segment_max, default.segment_max_bytes, parse_segment_max)?,
+        segment_max_bytes,
         scrub_interval: or(raw.scrub_interval, default.scrub_interval, parse_scrub_interval)?,
     })
 }

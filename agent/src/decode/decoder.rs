@@ -187,6 +187,7 @@ impl Decoder {
         }
         let (reason, samples) = (frame.reason, out.len().saturating_sub(before));
         self.journal.counters.samples += samples as u64;
+        self.journal.counters.stamped += if own_ns.is_none() { samples as u64 } else { 0 };
         match (samples, reason) {
             (0, Some(reason)) => Outcome::Rejected(reason),
             (0, None) => {

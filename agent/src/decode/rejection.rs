@@ -114,6 +114,8 @@ pub struct Counters {
     pub duplicate_keys: u64,
     /// Payload times outside the window of `max_age` and `max_ahead`; arrival was taken.
     pub time_outside: u64,
+    /// Samples stamped with their time of arrival.
+    pub stamped: u64,
     /// Names made unique by a `path` tag.
     pub name_clashes: u64,
     rejected: [u64; Reason::ALL.len()],

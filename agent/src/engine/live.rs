@@ -9,7 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use siltstone_core::point::ValueKind;
 use siltstone_core::series::SeriesName;
-use siltstone_core::store::{PartitionSpan, Recovery, SeriesId, Store, StoreConfig, StoreError, name_store};
+use siltstone_core::store::{
+    PartitionSpan, Recovery, SeriesId, Store, StoreConfig, StoreError, Work, name_store,
+};
 
 use super::shelves::Kept;
 use crate::config::{DataConfig, Partition};
@@ -18,6 +20,9 @@ use crate::files::{FileError, FileMedium, LockError, StoreLock};
 
 /// Bytes of a block, as configurations count.
 const BLOCK_BYTES: u64 = 4096;
+
+/// Rows of one step of a merge: a few milliseconds.
+const WORK_ROWS: usize = 4_000;
 
 /// Messages whose acknowledgements may be on their way, or lost with their connection, besides those
 /// that wait here and are counted: what the library and the sockets have in hand.
@@ -87,6 +92,8 @@ fn store_config(config: &DataConfig) -> StoreConfig {
             Partition::Year => PartitionSpan::Year,
         },
         segment_blocks_max: u32::try_from(config.segment_max_bytes / BLOCK_BYTES).unwrap_or(u32::MAX),
+        retention_bytes: config.max_bytes,
+        retention_ns: config.retention_ns,
         unacknowledged_max: UNACKNOWLEDGED_MAX,
         ..StoreConfig::default()
     }
@@ -140,6 +147,22 @@ impl Engine {
     /// The files that the store no longer writes, as paths inside it.
     pub fn sealed_files(&self) -> Vec<String> {
         self.store().segments().iter().map(|file| file.path.clone()).collect()
+    }
+
+    /// Tells the store the time, which lies behind where it is not exact, and does a small step of what can wait; true where there is more.
+    ///
+    /// # Errors
+    ///
+    /// The store's: it takes nothing more then.
+    pub fn work(&self, now_ns: Option<i64>, is_exact: bool) -> Result<bool, StoreError<FileError>> {
+        let mut store = self.store();
+        store.set_time(now_ns, is_exact);
+        let is_more = store.work(WORK_ROWS)? == Work::More;
+        drop(store);
+        if is_more {
+            self.forget_dropped();
+        }
+        Ok(is_more)
     }
 
     /// Opens the store again after a failure. Everything that was committed is there, of the rest

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use siltstone_core::point::TimeRange;
 use siltstone_core::query::Holding;
 use siltstone_core::segment::Suggest;
 use siltstone_core::store::{RunContent, SegmentState};
 
 use super::live::Engine;
 use super::shelves::id_text;
-use crate::api::{Answer, ApiError, Code, Question};
+use crate::api::{Answer, ApiError, Code, Deletion, Question};
 use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
 use crate::ingest::CommitHandle;
 use crate::shelf::ParsedSelector;
@@ -134,6 +135,9 @@ impl Service for AgentService {
             .path(path)
             .map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
         let file = File::open(&path).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::NotFound {
+                return missing();
+            }
             ApiError::new(Code::Damaged, format!("{}: can't read it: {error}", path.display()))
         })?;
         Ok(SegmentBytes {
@@ -158,6 +162,18 @@ impl Service for AgentService {
             tracing::warn!("the segments are sealed, but what came since then is not durable yet");
         }
         Ok(sealed)
+    }
+
+    fn delete(&self, deletion: &Deletion) -> Result<usize, ApiError> {
+        let selector = ParsedSelector::parse(&deletion.select)?;
+        let mut shelf = self.engine.shelf(&selector)?;
+        let names: Vec<_> = shelf.list(&selector).into_iter().map(|holding| holding.name).collect();
+        self.engine.give_back(shelf);
+        let span = TimeRange::new(deletion.begin_ns, deletion.end_ns);
+        let deleted = self.engine.store().delete(&names, span);
+        deleted.map_err(|error| ApiError::new(Code::Internal, format!("deleting failed: {error}")))?;
+        tracing::info!("{} series were deleted in a range: {}", names.len(), deletion.select);
+        Ok(names.len())
     }
 
     fn health(&self) -> Value {

@@ -165,3 +165,29 @@ async fn block_files_are_read_by_address() {
     assert!(missing.ends_with("there is no such file on the server (404)"), "{missing}");
     assert!(page.contains("can't send parts of a file"), "{page}");
 }
+
+#[test]
+fn deleted_readings_are_gone_and_their_files_are_let_go() {
+    let dir = TestDir::new("service-delete");
+    let service = service(&dir, 500);
+    let deletion = |select: &str, to: i64| crate::api::Deletion {
+        select: select.to_owned(),
+        begin_ns: i64::MIN,
+        end_ns: BEGIN_NS + to * SECOND_NS,
+    };
+    let rows = |select: &str| service.query(&Question::all(select)).unwrap().rows.len();
+    assert_eq!(service.delete(&deletion("temperature{device=~\"att.*\"}", 100)).unwrap(), 1);
+    assert_eq!((rows("temperature{device=\"attic\"}"), rows("temperature{device=\"cellar\"}")), (400, 500));
+    assert_eq!(service.delete(&deletion("nothing", 100)).unwrap(), 0);
+    assert!(service.delete(&deletion("{", 100)).is_err());
+    // Room for nothing: every sealed file goes, and nobody keeps one open.
+    assert_eq!(service.delete(&deletion("{}", 1_000)).unwrap(), 2);
+    while service.engine.work(None, false).unwrap() {}
+    assert_eq!(rows("{}"), 0);
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
+        let target = std::fs::read_link(entry.ok()?.path()).ok()?;
+        let text = target.to_string_lossy().into_owned();
+        (text.contains("service-delete") && text.ends_with("(deleted)")).then_some(text)
+    });
+    assert_eq!(open.collect::<Vec<_>>(), Vec::<String>::new());
+}

@@ -3,7 +3,7 @@
 //! Kept are the open files of sealed segments, the blocks of their tails that were read (bounded),
 //! and scans of files that have no usable tail. A question takes what it needs and gives it back.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ const TAIL_BLOCKS_MAX: usize = 1024;
 const FILE_TAIL_BLOCKS_MAX: usize = 256;
 /// Files that are kept open.
 const FILES_MAX: usize = 256;
+/// Snapshots taken for one question, where files go in between.
+const SNAPSHOTS_MAX: usize = 5;
 /// How long a question may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
@@ -54,16 +56,36 @@ impl Engine {
     ///
     /// A fault of the store.
     pub fn shelf(&self, selector: &ParsedSelector) -> Result<Shelf, ApiError> {
-        let runs = self.runs(selector)?;
-        let mut shelf = Shelf::new().with_time_limit(TIME_LIMIT);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        for run in runs {
-            match self.member(&mut kept, run) {
-                Ok(member) => shelf.add(member),
-                Err(sentence) => shelf.warn(sentence),
+        let mut tries = SNAPSHOTS_MAX;
+        'snapshot: loop {
+            tries -= 1;
+            let runs = self.runs(selector)?;
+            let mut shelf = Shelf::new().with_time_limit(TIME_LIMIT);
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            for run in runs {
+                let path = run.path.clone();
+                match self.member(&mut kept, run) {
+                    Ok(member) => shelf.add(member),
+                    // It was merged or dropped since the snapshot: another one names what took its place.
+                    Err(_) if tries > 0 && path.is_some_and(|path| self.is_gone(&path)) => continue 'snapshot,
+                    Err(sentence) => shelf.warn(sentence),
+                }
             }
+            return Ok(shelf);
         }
-        Ok(shelf)
+    }
+
+    fn is_gone(&self, path: &str) -> bool {
+        self.medium.path(path).is_ok_and(|path| !path.exists())
+    }
+
+    /// Closes files that the store has no more, so that their space is free, and forgets what was read of them.
+    pub(super) fn forget_dropped(&self) {
+        let stored: HashSet<SegmentId> = self.store().segments().iter().map(|file| file.header.id).collect();
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.files.retain(|id, _| stored.contains(id));
+        kept.tails.retain(|id, _| stored.contains(id));
+        kept.scans.retain(|(id, _), _| stored.contains(id));
     }
 
     fn member(&self, kept: &mut Kept, run: Run) -> Result<Member, String> {
@@ -122,5 +144,7 @@ impl Engine {
                 kept.tails.insert(id, tail);
             }
         }
+        drop(kept);
+        self.forget_dropped();
     }
 }

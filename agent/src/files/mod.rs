@@ -9,6 +9,7 @@
 //! | `device` | the store's device on one file |
 //! | `error` | what the system said, and about which file |
 //! | `lock` | one process a store |
+//! | `space` | how much room the segments may take |
 //! | `atomic` | small files replaced whole: temporary file, flush, rename, flush of the directory |
 
 mod atomic;
@@ -18,6 +19,7 @@ mod error;
 mod faults;
 mod lock;
 mod medium;
+pub(crate) mod space;
 
 pub use atomic::{flush_directory, replace_file};
 pub use device::FileDevice;

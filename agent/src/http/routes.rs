@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use super::service::{Service, SuggestWhat};
 use super::{dashboard, segment};
-use crate::api::{ApiError, Code, Question};
+use crate::api::{ApiError, Code, Deletion, Question};
 
 /// Bytes of the largest question.
 const BODY_BYTES_MAX: usize = 1 << 20;
@@ -55,6 +55,7 @@ pub fn router<S: Service>(service: Arc<S>) -> Router {
         .route("/api/segments", get(segments::<S>))
         .route("/api/segments/{id}", get(segment_bytes::<S>))
         .route("/api/seal", post(seal::<S>))
+        .route("/api/delete", post(delete::<S>))
         .route("/api/health", get(health::<S>))
         .fallback(page)
         .method_not_allowed_fallback(wrong_method)
@@ -210,6 +211,28 @@ async fn segment_bytes<S: Service>(
 async fn seal<S: Service>(State(shared): State<Shared<S>>) -> Response<Body> {
     let sealed = call(&shared, Service::seal).await;
     respond(sealed.and_then(|ids| to_document(&serde_json::json!({ "sealed": ids }))))
+}
+
+/// Deletes. The body must be declared as JSON: pages of other origins can't send that unasked.
+async fn delete<S: Service>(
+    State(shared): State<Shared<S>>,
+    headers: HeaderMap,
+    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+) -> Response<Body> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if kind.split(';').next().map(str::trim) != Some("application/json") {
+        return failure(&ApiError::bad("the request needs the header `Content-Type: application/json`"));
+    }
+    let deletion = match body {
+        Ok(body) => Deletion::from_json(&body),
+        Err(rejection) => Err(ApiError::bad(rejection.body_text())),
+    };
+    let deletion = match deletion {
+        Ok(deletion) => deletion,
+        Err(error) => return failure(&error),
+    };
+    let deleted = call(&shared, move |service| service.delete(&deletion)).await;
+    respond(deleted.and_then(|series| to_document(&serde_json::json!({ "series": series }))))
 }
 
 async fn health<S: Service>(State(shared): State<Shared<S>>) -> Response<Body> {

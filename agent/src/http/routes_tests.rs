@@ -73,6 +73,10 @@ impl Service for Made {
         Ok(vec!["00ff".to_owned()])
     }
 
+    fn delete(&self, deletion: &crate::api::Deletion) -> Result<usize, ApiError> {
+        Ok(deletion.select.len())
+    }
+
     fn health(&self) -> Value {
         json!({ "status": "ok" })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::api::{Answer, ApiError, Question};
+use crate::api::{Answer, ApiError, Deletion, Question};
 
 /// One series in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -113,6 +113,12 @@ pub trait Service: Send + Sync + 'static {
     /// # Errors
     /// Where that fails.
     fn seal(&self) -> Result<Vec<String>, ApiError>;
+
+    /// Deletes durably; gives the number of series.
+    ///
+    /// # Errors
+    /// What is wrong with the selector, or where the store fails.
+    fn delete(&self, deletion: &Deletion) -> Result<usize, ApiError>;
 
     /// How the agent is.
     fn health(&self) -> serde_json::Value;

@@ -21,6 +21,7 @@ use crate::decode::{Decoder, Message, SeriesHandle};
 use crate::engine::{Engine, StoreCatalog};
 use crate::files::FileError;
 use crate::mqtt::{AckQueue, Phase, Received, Receiver};
+use crate::trusted_clock::TrustedClock;
 
 /// The first wait before a failed store is opened again; it doubles.
 const REOPEN_FIRST: Duration = Duration::from_millis(500);
@@ -29,6 +30,13 @@ const REOPEN_LAST: Duration = Duration::from_secs(30);
 
 /// Acknowledgements that may be under way besides those that wait: in the library and in sockets.
 const UNACKNOWLEDGED_MARGIN: usize = 4096;
+
+/// From one look whether there is something to do that can wait to the next.
+const WORK_INTERVAL: Duration = Duration::from_secs(1);
+/// Between two steps of it.
+const WORK_PAUSE: Duration = Duration::from_millis(5);
+/// Messages come before it, but for this long only.
+const WORK_PATIENCE: Duration = Duration::from_millis(200);
 
 /// What the pipeline is made of.
 pub struct PipelineOptions {
@@ -42,6 +50,8 @@ pub struct PipelineOptions {
     pub commit_messages: usize,
     /// Longest time a message waits for its commit.
     pub commit_interval: Duration,
+    /// What the time is.
+    pub clock: Arc<TrustedClock>,
     /// When to end.
     pub phase: watch::Receiver<Phase>,
 }
@@ -54,6 +64,9 @@ pub struct Pipeline {
     pace: Pace,
     requests: mpsc::Receiver<Request>,
     handle: CommitHandle,
+    clock: Arc<TrustedClock>,
+    /// When there may be something to do that can wait.
+    work_at: Instant,
     phase: watch::Receiver<Phase>,
     status: Arc<IngestStatus>,
     /// The store's number of each series of the decoder, as far as it has one.
@@ -72,6 +85,7 @@ enum Event {
     Message(Received),
     Request(Request),
     Due,
+    Work,
     Stop,
 }
 
@@ -88,6 +102,8 @@ impl Pipeline {
             pace: Pace::new(options.commit_messages, options.commit_interval),
             requests,
             handle,
+            clock: options.clock,
+            work_at: Instant::now() + WORK_INTERVAL,
             phase: options.phase,
             ids: Vec::new(),
             pending: Vec::new(),
@@ -128,6 +144,7 @@ impl Pipeline {
                     self.pace.waited(self.pending.len(), Instant::now());
                     self.commit(runtime);
                 }
+                Event::Work => self.work(runtime),
                 Event::Stop => break,
             }
             self.show();
@@ -165,7 +182,20 @@ impl Pipeline {
             _ = self.phase.wait_for(|phase| *phase != Phase::Run) => Event::Stop,
             () = wait => Event::Due,
             Some(request) = self.requests.recv() => Event::Request(request),
+            // One that waits long enough comes before messages: else a busy broker would keep it off for ever.
+            () = sleep_until(self.work_at + WORK_PATIENCE) => Event::Work,
             message = receiver.recv() => message.map_or(Event::Stop, Event::Message),
+            () = sleep_until(self.work_at) => Event::Work,
+        }
+    }
+
+    /// Does a step of what can wait.
+    fn work(&mut self, runtime: &Handle) {
+        let worked = self.engine.work(self.clock.now(), self.clock.is_synchronised());
+        let is_more = worked.as_ref().is_ok_and(|is_more| *is_more);
+        self.work_at = Instant::now() + if is_more { WORK_PAUSE } else { WORK_INTERVAL };
+        if let Err(error) = worked {
+            self.recover(&error, runtime);
         }
     }
 
@@ -187,7 +217,10 @@ impl Pipeline {
                 let (payload, retain, arrival_ns) =
                     (&message.payload[..], message.retain, message.arrival_ns);
                 let message = Message { topic, payload, retain, arrival_ns };
-                self.decoder().decode(&message, &StoreCatalog(&store), &mut samples);
+                let mut decoder = self.decoder();
+                let before = decoder.counters().stamped;
+                decoder.decode(&message, &StoreCatalog(&store), &mut samples);
+                self.clock.note_arrivals(decoder.counters().stamped - before, arrival_ns);
             }
             Err(_) => _ = self.status.bad_topics.fetch_add(1, Ordering::Relaxed),
         }

@@ -61,6 +61,7 @@ impl Bench {
             acks: Arc::clone(&acks),
             commit_messages,
             commit_interval,
+            clock: Arc::new(crate::trusted_clock::TrustedClock::open(dir.path(), false)),
             phase: phase_seen,
         });
         let (status, commits) = (pipeline.status(), pipeline.commits());

@@ -131,6 +131,7 @@ impl IngestStatus {
             "empty": counters.empty,
             "lenient_json": counters.lenient_json,
             "duplicate_keys": counters.duplicate_keys,
+            "stamped_on_arrival": counters.stamped,
             "time_outside": counters.time_outside,
             "name_clashes": counters.name_clashes,
             "bad_topics": self.bad_topics.load(Ordering::Relaxed),

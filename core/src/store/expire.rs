@@ -15,6 +15,9 @@ use crate::segment::{SegmentKind, SegmentNumber};
 /// No second partition goes by its age within this time.
 const AGED_INTERVAL_NS: i64 = 3_600_000_000_000;
 
+/// What lies before 2010 was stamped by a clock that was not set: its age says nothing.
+const UNSET_NS: i64 = 1_262_304_000_000_000_000;
+
 /// What the journal may still hold of segments.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Protected {
@@ -38,9 +41,12 @@ impl<M: Medium> Store<M> {
     /// waits for a checkpoint, so that they do not come back at the next start and hide what was
     /// written over them.
     pub(super) fn expire(&mut self, may_checkpoint: bool) -> Result<bool, StoreError<M::Error>> {
-        let Some(at) = self.oldest().filter(|at| self.is_too_much() || self.is_too_old(*at)) else {
-            return Ok(false);
+        let at = if self.is_too_much() {
+            self.oldest_from(i64::MIN)
+        } else {
+            self.oldest_from(UNSET_NS).filter(|at| self.is_too_old(*at))
         };
+        let Some(at) = at else { return Ok(false) };
         let file = &self.segments[at];
         let (range, rank) = (file.header.partition, file.header.rank);
         let is_below = |open: &OpenPartition<M::Device>| {
@@ -73,12 +79,16 @@ impl<M: Medium> Store<M> {
         Ok(true)
     }
 
-    fn oldest(&self) -> Option<usize> {
+    /// The lowest in partition and rank of those whose partition begins at `begin` or later.
+    fn oldest_from(&self, begin: i64) -> Option<usize> {
         let key = |at: &usize| {
             let header = &self.segments[*at].header;
             (header.partition.begin, header.rank)
         };
-        let is_data = |at: &usize| self.segments[*at].header.kind != SegmentKind::Tombstones;
+        let is_data = |at: &usize| {
+            let header = &self.segments[*at].header;
+            header.kind != SegmentKind::Tombstones && header.partition.begin >= begin
+        };
         (0..self.segments.len()).filter(is_data).min_by_key(key)
     }
 

@@ -74,4 +74,5 @@ pub use segment_file::{SegmentFile, SegmentState, file_name};
 pub use series_table::SeriesId;
 pub use snapshot::{Run, RunContent};
 pub use store_id::{device_of_store, name_store};
+pub use time::TrustedTime;
 pub use work::Work;

@@ -110,6 +110,7 @@ impl<M: Medium> Store<M> {
             points: 0,
             is_failed: false,
             now_ns: None,
+            is_time_exact: false,
             chores: Chores::new(superseded),
         };
         if let Some((_, checkpoint)) = found.checkpoint() {

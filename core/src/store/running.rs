@@ -68,6 +68,7 @@ pub struct Store<M: Medium> {
     pub(super) is_failed: bool,
     /// What the outside says about the time.
     pub(super) now_ns: Option<i64>,
+    pub(super) is_time_exact: bool,
     /// What can wait.
     pub(super) chores: Chores<M::Device>,
 }

@@ -9,10 +9,43 @@ use super::open_partition::OpenPartition;
 use super::running::Store;
 use crate::point::TimeRange;
 
+/// Trusted time from two clocks, of which the wall clock is right only while it is synchronised.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrustedTime {
+    /// The last time that was trusted, and what the monotonic clock showed then.
+    last: Option<(i64, i64)>,
+}
+
+impl TrustedTime {
+    /// Goes on from the last time that an earlier run trusted; the monotonic clock begins at 0 now.
+    pub fn saved(trusted_ns: Option<i64>) -> Self {
+        Self { last: trusted_ns.map(|trusted| (trusted, 0)) }
+    }
+
+    /// The last time that was trusted.
+    pub fn last(&self) -> Option<i64> {
+        self.last.map(|(trusted, _)| trusted)
+    }
+
+    /// The time, if any can be trusted: that of the wall while it is synchronised, else what was trusted last and
+    /// what passed since.
+    pub fn now(&mut self, wall_ns: i64, monotonic_ns: i64, is_synchronised: bool) -> Option<i64> {
+        if is_synchronised {
+            self.last = Some((wall_ns, monotonic_ns));
+        }
+        let (trusted, then) = self.last?;
+        let now = trusted.saturating_add(monotonic_ns.saturating_sub(then).max(0));
+        self.last = Some((now, monotonic_ns));
+        Some(now)
+    }
+}
+
 impl<M: Medium> Store<M> {
-    /// Tells the store the time, where one can be trusted. It is never used for safety.
-    pub fn set_time(&mut self, now_ns: Option<i64>) {
+    /// Tells the store the time, where one can be trusted; it is never used for safety. One that is not exact may lie
+    /// behind: then nothing is ahead of it.
+    pub fn set_time(&mut self, now_ns: Option<i64>, is_exact: bool) {
         self.now_ns = now_ns;
+        self.is_time_exact = is_exact;
     }
 
     /// Whether a range of time ended, and its grace did too.
@@ -22,7 +55,8 @@ impl<M: Medium> Store<M> {
 
     /// Whether a time is further ahead of now than any good clock.
     pub(super) fn is_ahead(&self, at: i64) -> bool {
-        self.now_ns.is_some_and(|now| at > now.saturating_add(self.config.max_ahead_ns))
+        let now = self.now_ns.filter(|_| self.is_time_exact);
+        now.is_some_and(|now| at > now.saturating_add(self.config.max_ahead_ns))
     }
 
     /// The open partition that is to be sealed: it is over, and got no point in order for as long as its grace.

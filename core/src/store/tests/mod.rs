@@ -10,6 +10,7 @@
 //! | `placement` | where does a point go? |
 //! | `merging` | what becomes of the files? |
 //! | `time` | what does the time decide: seals in steps, points ahead, drops? |
+//! | `clocks` | what does a wrong clock do? |
 //! | `opening` | what does a start find? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
 //! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
@@ -20,6 +21,7 @@
 mod aggregates;
 mod campaign;
 mod check;
+mod clocks;
 mod controls;
 mod damage;
 mod failing;

@@ -31,15 +31,15 @@ fn a_partition_that_is_over_is_sealed_in_steps_and_points_go_on() {
     let medium = SimMedium::new();
     let mut store = open_with(&medium, StoreConfig { segment_blocks_max: 9_000, ..tiny() });
     let mut oracle = Oracle::new();
-    store.set_time(Some(END - SECOND_NS));
+    store.set_time(Some(END - SECOND_NS), true);
     for n in 0..3_000 {
         put(&mut store, &mut oracle, END - (3_000 - n) * 100_000_000, (n * n) as f64 / 3.0);
     }
     put(&mut store, &mut oracle, END + SECOND_NS, 1.0);
     commit(&mut store, &mut oracle);
-    store.set_time(Some(END + 600 * SECOND_NS));
+    store.set_time(Some(END + 600 * SECOND_NS), true);
     assert_eq!(work(&mut store), 1, "its grace is not over");
-    store.set_time(Some(END + 601 * SECOND_NS));
+    store.set_time(Some(END + 601 * SECOND_NS), true);
     let mut steps = 0;
     while store.segments().is_empty() {
         store.work(100).expect("work");
@@ -66,7 +66,7 @@ fn what_is_ahead_opens_nothing_and_is_written_over_by_what_comes_then() {
     let (mut store, _) = open(&medium).expect("open");
     let mut oracle = Oracle::new();
     let now = END - 1_800 * SECOND_NS;
-    store.set_time(Some(now));
+    store.set_time(Some(now), true);
     put(&mut store, &mut oracle, now, 1.0);
     let ten_years = now + 87_600 * HOUR_NS;
     let ahead = now + 900 * SECOND_NS;
@@ -91,7 +91,7 @@ fn what_is_ahead_opens_nothing_and_is_written_over_by_what_comes_then() {
         let mut oracle = oracle.clone();
         let (mut other, _) = open(&killed).expect("open");
         let store = if is_restarted { &mut other } else { &mut store };
-        store.set_time(Some(ahead));
+        store.set_time(Some(ahead), true);
         for (n, at) in (now + SECOND_NS..ahead + 3 * SECOND_NS).step_by(300_000_000_000).enumerate() {
             oracle.write("m0{device=\"d0", at, crate::point::Value::Float(n as f64));
             assert_eq!(in_order(store, at, n as f64), 1, "{n}, restarted: {is_restarted}");
@@ -179,15 +179,15 @@ fn by_age_one_partition_an_hour_goes() {
     work(&mut store);
     assert_eq!(store.segments().len(), 4, "without a clock nothing is old");
     let mut now = END + 24 * HOUR_NS;
-    store.set_time(Some(now));
+    store.set_time(Some(now), true);
     work(&mut store);
     assert_eq!(store.segments().len(), 4);
     // The clock jumps: still one at a time.
     for left in [3, 2, 1, 0, 0] {
         now += 100 * HOUR_NS * i64::from(left == 3) + HOUR_NS;
-        store.set_time(Some(now));
+        store.set_time(Some(now), true);
         work(&mut store);
-        store.set_time(Some(now + HOUR_NS - 1));
+        store.set_time(Some(now + HOUR_NS - 1), true);
         work(&mut store);
         assert_eq!(store.segments().len(), left);
     }

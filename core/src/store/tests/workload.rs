@@ -210,9 +210,9 @@ pub(super) fn append(
 
 /// All partitions are over, and there is time for one step.
 pub(super) fn over(store: &mut SimStore) -> Result<(), StoreError<SimError>> {
-    store.set_time(Some(FROM + 10_000 * HOUR_NS));
+    store.set_time(Some(FROM + 10_000 * HOUR_NS), true);
     let worked = store.work(WORK_ROWS);
-    store.set_time(None);
+    store.set_time(None, true);
     worked.map(|_| ())
 }
 

@@ -1,0 +1,195 @@
+//! The matrix of clocks: whatever the clock showed at boot and does then, no acknowledged reading is lost, and what is
+//! dropped by its age is old by the true time.
+//!
+//! The table of the answers is in `docs/reliability.md`.
+
+use super::reader::{list, read};
+use super::workload::{DEVICE, FROM, HOUR_NS, Owned, SimStore, send, tiny};
+use crate::store::sim::{Oracle, SimMedium};
+use crate::store::{Store, StoreConfig, TrustedTime, Work};
+
+const MINUTE_NS: i64 = 60_000_000_000;
+const YEAR_NS: i64 = 365 * 24 * HOUR_NS;
+/// The true time at boot.
+const BOOT: i64 = FROM + 100 * HOUR_NS;
+/// The agent had ended so long before.
+const OFF_NS: i64 = 2 * HOUR_NS;
+/// Readings are kept for a day.
+const KEEP_NS: i64 = 24 * HOUR_NS;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Boot {
+    Right,
+    Epoch,
+    Year2000,
+    LastShutdown,
+    TenYearsAhead,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
+    Forward,
+    Back,
+    Slew,
+    Nothing,
+    Suspend,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Moment {
+    BeforeFirst,
+    MidSegment,
+    DuringExpiry,
+}
+
+/// A gateway's clocks.
+struct Clocks {
+    real: i64,
+    monotonic: i64,
+    /// How far the wall clock is wrong.
+    error: i64,
+    is_synchronised: bool,
+    is_slewing: bool,
+    time: TrustedTime,
+}
+
+impl Clocks {
+    fn at(boot: Boot) -> Self {
+        let error = match boot {
+            Boot::Right => 0,
+            Boot::Epoch => -BOOT,
+            Boot::Year2000 => 946_684_800_000_000_000 - BOOT,
+            Boot::LastShutdown => -OFF_NS,
+            Boot::TenYearsAhead => 10 * YEAR_NS,
+        };
+        let time = TrustedTime::saved(Some(BOOT - OFF_NS));
+        let is_synchronised = boot == Boot::Right;
+        Self { real: BOOT, monotonic: 0, error, is_synchronised, is_slewing: false, time }
+    }
+
+    fn pass(&mut self, ns: i64) {
+        self.real += ns;
+        self.monotonic += ns;
+        if self.is_slewing {
+            // As a time service does, only faster: the error shrinks, and time never runs backwards.
+            self.error -= self.error.clamp(-ns / 2, ns / 2);
+        }
+    }
+
+    fn meet(&mut self, event: Event) {
+        match event {
+            // The time service is there, and sets the clock.
+            Event::Forward => (self.error, self.is_synchronised) = (0, true),
+            // It had been half a day ahead of that.
+            Event::Back => self.error -= 12 * HOUR_NS,
+            Event::Slew => (self.is_slewing, self.is_synchronised) = (true, self.error == 0),
+            Event::Nothing => {}
+            Event::Suspend => self.real += 6 * HOUR_NS,
+        }
+    }
+
+    fn tell(&mut self, store: &mut SimStore) {
+        let now = self.time.now(self.real + self.error, self.monotonic, self.is_synchronised);
+        store.set_time(now, self.is_synchronised);
+    }
+}
+
+/// A store with readings of four hours, of which three are older than is kept.
+fn with_past(medium: &SimMedium, oracle: &mut Oracle) {
+    for hours_ago in [30, 28, 26, 3] {
+        let (mut store, _) = Store::open(medium.clone(), tiny(), DEVICE).expect("open");
+        for n in 0..5 {
+            let at = BOOT - hours_ago * HOUR_NS + n;
+            send(&mut store, oracle, None, &[(0, at, Owned::Float(n as f64))]).expect("append");
+        }
+        store.seal().expect("seal");
+    }
+    oracle.acknowledge();
+}
+
+/// What a cell ends with.
+struct Outcome {
+    old_partitions: usize,
+    late: u64,
+    points: u64,
+}
+
+fn cell(boot: Boot, event: Event, is_arrival: bool, moment: Moment) -> Outcome {
+    let medium = SimMedium::new();
+    let mut past = Oracle::new();
+    with_past(&medium, &mut past);
+    let config = StoreConfig { retention_ns: Some(KEEP_NS), ..tiny() };
+    let (mut store, _) = Store::open(medium.clone(), config.clone(), DEVICE).expect("open");
+    // What is older than a day may go; all else is to stay.
+    past.expire();
+    let mut oracle = past;
+    let mut clocks = Clocks::at(boot);
+    let event_at = match moment {
+        Moment::BeforeFirst => 0,
+        Moment::MidSegment => 25,
+        // The first partition went with the first work; the next may go an hour later.
+        Moment::DuringExpiry => 1,
+    };
+    let (mut late, mut points) = (0, 0);
+    for minute in 0..75 {
+        if minute == event_at {
+            clocks.meet(event);
+        }
+        clocks.tell(&mut store);
+        let at = if is_arrival { clocks.real + clocks.error } else { clocks.real };
+        let value = Owned::Float(f64::from(minute) * 1.5);
+        let appended = send(&mut store, &mut oracle, None, &[(1, at, value)]).expect("append");
+        (late, points) = (late + appended.late, points + 1);
+        if minute == 30 {
+            // A device with a battery of its own, ten years ahead.
+            let ahead = clocks.real + 10 * YEAR_NS;
+            send(&mut store, &mut oracle, None, &[(2, ahead, Owned::Boolean(true))]).expect("append");
+        }
+        store.commit().expect("commit");
+        oracle.acknowledge();
+        while store.work(500).expect("work") == Work::More {}
+        clocks.pass(MINUTE_NS);
+        if minute == 50 {
+            drop(store);
+            store = Store::open(medium.clone(), config.clone(), DEVICE).expect("open").0;
+        }
+    }
+    let held = read(&mut store);
+    assert_eq!(oracle.check(list(&held)), Ok(()));
+    // The retention of the past is proved by its times alone: it must not reach what is young.
+    let young = held.keys().filter(|(_, at)| (BOOT - 4 * HOUR_NS..BOOT - 2 * HOUR_NS).contains(at)).count();
+    assert_eq!(young, 5, "what is three hours old stays");
+    let old = (BOOT - 31 * HOUR_NS..BOOT - 25 * HOUR_NS).step_by(2 * HOUR_NS as usize);
+    let is_there = |begin: &i64| held.keys().any(|(_, at)| (*begin..*begin + 2 * HOUR_NS).contains(at));
+    Outcome { old_partitions: old.filter(is_there).count(), late, points }
+}
+
+#[test]
+fn no_clock_loses_a_reading() {
+    let mut cells = 0;
+    for boot in [Boot::Right, Boot::Epoch, Boot::Year2000, Boot::LastShutdown, Boot::TenYearsAhead] {
+        for event in [Event::Forward, Event::Back, Event::Slew, Event::Nothing, Event::Suspend] {
+            for moment in [Moment::BeforeFirst, Moment::MidSegment, Moment::DuringExpiry] {
+                for is_arrival in [false, true] {
+                    let name = format!("{boot:?}, {event:?}, {moment:?}, arrival: {is_arrival}");
+                    let outcome = cell(boot, event, is_arrival, moment);
+                    // 75 minutes and one restart: the hour's allowance, begun anew by the restart.
+                    assert!(outcome.old_partitions < 3, "{name}: nothing expires");
+                    if !is_arrival {
+                        // A wrong clock of ours does not make the readings of good ones late, but where it
+                        // claims to be right.
+                        let is_lying = boot == Boot::Right && event == Event::Back;
+                        assert!(
+                            outcome.late <= 2 || is_lying,
+                            "{name}: {} of {} late",
+                            outcome.late,
+                            outcome.points
+                        );
+                    }
+                    cells += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(cells, 150);
+}
