@@ -97,11 +97,7 @@ async fn end_signal() {
 /// As [`run`].
 pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<(), String> {
     let mut config = config;
-    match space::limit(&config.data) {
-        Ok(bytes) => config.data.max_bytes = Some(bytes),
-        // Where it matters, opening the store says more.
-        Err(error) => tracing::warn!("{error}; the store may fill its volume"),
-    }
+    bound_space(&mut config);
     let state = config.data.dir.join("state");
     let (engine, recovery) = Engine::open(&config.data).map_err(|error| error.to_string())?;
     let clock = Arc::new(TrustedClock::open(&state, config.data.trusts_clock));
@@ -167,6 +163,15 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     looking.abort();
     clock.close();
     wind_up(Tasks { ingesting, mqtt, serving, scrubbing }, &phase, engine).await
+}
+
+/// Says how much the segments may take, where the configuration does not.
+fn bound_space(config: &mut Config) {
+    match space::limit(&config.data) {
+        Ok(bytes) => config.data.max_bytes = Some(bytes),
+        // Where it matters, opening the store says more.
+        Err(error) => tracing::warn!("{error}; the store may fill its volume"),
+    }
 }
 
 /// Asks from time to time whether the clock is synchronised.
