@@ -180,9 +180,12 @@ fn no_clock_loses_a_reading() {
                     assert!(outcome.old_partitions < 3 || is_lying, "{name}: nothing expires");
                     if !is_arrival {
                         // A wrong clock of ours does not make the readings of good ones late, but where it
-                        // claims to be right.
+                        // claims to be right. Without an exact time the reading ten years ahead may open its
+                        // partition, and until that is idle those of the next hour wait as late ones.
+                        let is_exact = boot == Boot::Right || event == Event::Forward;
+                        let late_max = if is_exact { 2 } else { 30 };
                         assert!(
-                            outcome.late <= 2 || is_lying,
+                            outcome.late <= late_max || is_lying,
                             "{name}: {} of {} late",
                             outcome.late,
                             outcome.points
