@@ -105,7 +105,14 @@ impl<M: Medium> Store<M> {
     /// The open partition that another may take the place of.
     fn idle_partition(&self) -> Option<usize> {
         let is_over = |open: &OpenPartition<M::Device>| self.is_over(open.partition.range);
-        let is_idle = |at: &usize| self.points - self.open[*at].used_at >= IDLE_POINTS;
+        // By the points, or by the time that passed: a stray years ahead must not hold its place for as long
+        // as a thousand readings of a slow sensor take.
+        let is_idle = |at: &usize| {
+            let open = &self.open[*at];
+            let passed_ns = self.now_ns.zip(open.used_ns).map(|(now, used)| now.saturating_sub(used));
+            self.points - open.used_at >= IDLE_POINTS
+                || passed_ns.is_some_and(|passed| passed >= self.config.grace_ns)
+        };
         let idlest = (0..self.open.len()).min_by_key(|at| self.open[*at].used_at);
         self.open.iter().position(is_over).or(idlest.filter(is_idle))
     }

@@ -173,19 +173,19 @@ fn no_clock_loses_a_reading() {
                 for is_arrival in [false, true] {
                     let name = format!("{boot:?}, {event:?}, {moment:?}, arrival: {is_arrival}");
                     let outcome = cell(boot, event, is_arrival, moment);
-                    // A clock that is set back and claims to be right is believed.
+                    // A clock that is set back and claims to be right is believed: things go later.
                     let is_lying = boot == Boot::Right && event == Event::Back;
-                    // 75 minutes and one restart: the hour's allowance, begun anew by the restart. By a clock
-                    // that lies behind things go later than they could.
-                    assert!(outcome.old_partitions < 3 || is_lying, "{name}: nothing expires");
+                    if is_lying && moment == Moment::BeforeFirst {
+                        assert_eq!(outcome.old_partitions, 3, "{name}: by that clock nothing is a day old");
+                    } else {
+                        // 75 minutes and one restart: the hour's allowance, begun anew by the restart.
+                        assert!(outcome.old_partitions < 3, "{name}: nothing expires");
+                    }
                     if !is_arrival {
                         // A wrong clock of ours does not make the readings of good ones late, but where it
-                        // claims to be right. Without an exact time the reading ten years ahead may open its
-                        // partition, and until that is idle those of the next hour wait as late ones.
-                        let is_exact = boot == Boot::Right || event == Event::Forward;
-                        let late_max = if is_exact { 2 } else { 30 };
+                        // claims to be right.
                         assert!(
-                            outcome.late <= late_max || is_lying,
+                            outcome.late <= 2 || is_lying,
                             "{name}: {} of {} late",
                             outcome.late,
                             outcome.points
