@@ -38,6 +38,8 @@ const INTAKE_BYTES_MAX: u32 = 32 << 20;
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 /// From one question whether the clock is synchronised to the next.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+/// How often the log says what was written.
+const WEAR_INTERVAL: Duration = Duration::from_secs(3_600);
 /// How long goodbye and requests under way may take.
 const GOODBYE_LIMIT: Duration = Duration::from_secs(5);
 
@@ -158,7 +160,7 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     tracing::info!("collecting from mqtt://{broker} into {}", config.data.dir.display());
     tracing::info!("the dashboard is at http://{address}/");
 
-    end.await;
+    tokio::select! { () = end => {}, () = report_wear(Arc::clone(&engine)) => {} }
     tracing::info!("ending");
     looking.abort();
     clock.close();
@@ -181,6 +183,18 @@ async fn watch_clock(clock: Arc<TrustedClock>) {
         let clock = Arc::clone(&clock);
         // One that fails is asked again.
         let _ = tokio::task::spawn_blocking(move || clock.look()).await;
+    }
+}
+
+/// Says every hour what was written to the card.
+async fn report_wear(engine: Arc<Engine>) {
+    loop {
+        tokio::time::sleep(WEAR_INTERVAL).await;
+        let of_call = Arc::clone(&engine);
+        // A panic there is logged by itself.
+        if let Ok(sentence) = tokio::task::spawn_blocking(move || of_call.wear_sentence()).await {
+            tracing::info!("{sentence}");
+        }
     }
 }
 
@@ -207,10 +221,13 @@ async fn wind_up(tasks: Tasks, phase: &watch::Sender<Phase>, engine: Arc<Engine>
     if !drained {
         return Err("the store did not take the last messages in time; they will come again".to_owned());
     }
-    let checkpoint =
-        tokio::task::spawn_blocking(move || engine.store().checkpoint().map_err(|error| error.to_string()));
+    let checkpoint = tokio::task::spawn_blocking(move || {
+        let checkpoint = engine.store().checkpoint().map_err(|error| error.to_string());
+        checkpoint.map(|()| engine.wear_sentence())
+    });
     match checkpoint.await {
-        Ok(Ok(())) => {
+        Ok(Ok(sentence)) => {
+            tracing::info!("{sentence}");
             tracing::info!("ended in good order");
             Ok(())
         }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use siltstone_core::block::BLOCK_LEN;
 use siltstone_core::point::TimeRange;
 use siltstone_core::query::Holding;
+use siltstone_core::store::Written;
 
 use super::arguments::InspectOptions;
 use super::dispatch::{Failure, note, print};
@@ -15,6 +16,8 @@ use super::input::block_files;
 use super::progress::blocks_bar;
 use super::walk::{Walk, walk};
 use crate::api::format_instant;
+use crate::engine::{written_json, written_words};
+use crate::files::FileMedium;
 use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
 
 /// Series listed one by one in the text form.
@@ -38,10 +41,22 @@ pub(super) fn run(options: &InspectOptions) -> Result<(), Failure> {
         let inspected = inspect(&path)?;
         if options.json { documents.push(inspected.to_json()) } else { print(&inspected.to_text())? }
     }
+    let written = written(&options.path)?;
     if options.json {
-        print(&format!("{:#}\n", json!({ "segments": documents })))?;
+        print(&format!("{:#}\n", json!({ "segments": documents, "written": written.map(written_json) })))?;
+    } else if let Some(written) = written {
+        print(&format!("{}\n", written_words(written)))?;
     }
     Ok(())
+}
+
+/// What a store wrote to its medium, where the path is a store.
+fn written(path: &Path) -> Result<Option<Written>, Failure> {
+    if !path.join("journal").is_dir() {
+        return Ok(None);
+    }
+    let medium = FileMedium::open(path).map_err(|error| Failure(error.to_string()))?;
+    Written::of_store(&medium).map_err(|error| Failure(error.to_string()))
 }
 
 fn inspect(path: &Path) -> Result<Inspected, Failure> {

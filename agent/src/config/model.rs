@@ -95,6 +95,8 @@ pub struct DataConfig {
     pub trusts_clock: bool,
     /// From the begin of one scrub of the sealed segments to the next; zero for none.
     pub scrub_interval: Duration,
+    /// Bytes that may be written to the card in its life, if that is known.
+    pub card_tbw_bytes: Option<u64>,
 }
 
 impl Default for DataConfig {
@@ -107,6 +109,7 @@ impl Default for DataConfig {
             max_bytes: None,
             trusts_clock: false,
             scrub_interval: Duration::from_secs(30 * 86_400),
+            card_tbw_bytes: None,
         }
     }
 }

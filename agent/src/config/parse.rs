@@ -66,6 +66,7 @@ struct RawData {
     max_bytes: Text,
     clock: Text,
     scrub_interval: Text,
+    card_tbw: Text,
 }
 
 #[derive(Default, Deserialize)]
@@ -292,6 +293,7 @@ fn check_data(raw: RawData) -> Result<DataConfig, Fault> {
         })?,
         segment_max_bytes,
         scrub_interval: or(raw.scrub_interval, default.scrub_interval, parse_scrub_interval)?,
+        card_tbw_bytes: raw.card_tbw.map(|text| checked(text, parse_size_bytes)).transpose()?,
     })
 }
 

@@ -92,9 +92,10 @@ fn the_documented_defaults_are_the_defaults() {
     let page = include_str!("../../../docs/configuration.md");
     let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let mut config = parse("docs/configuration.md", block).unwrap();
-    // The two keys without a default stand in the page with an example.
+    // The keys without a default stand in the page with an example.
     assert_eq!(config.mqtt.username.take().as_deref(), Some("siltstone"));
     assert!(config.mqtt.password.take().is_some());
+    assert_eq!(config.data.card_tbw_bytes.take(), Some(30_000_000_000_000));
     assert_eq!(config, Config::default());
     for key in [
         "dir",
@@ -104,6 +105,7 @@ fn the_documented_defaults_are_the_defaults() {
         "max_bytes",
         "clock",
         "scrub_interval",
+        "card_tbw",
         "url",
         "client_id",
         "username",

@@ -17,14 +17,16 @@ const DURATION_UNITS: [(&str, i64); 7] = [
 ];
 
 /// Units of sizes and their bytes.
-const SIZE_UNITS: [(&str, u64); 7] = [
+const SIZE_UNITS: [(&str, u64); 9] = [
     ("B", 1),
     ("kB", 1_000),
     ("MB", 1_000_000),
     ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),
     ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
 ];
 
 /// Host and port of a broker.
@@ -57,8 +59,9 @@ pub fn parse_duration_ns(text: &str) -> Result<i64, String> {
 
 /// Bytes of a size such as `1MiB` or `64 MiB`.
 pub fn parse_size_bytes(text: &str) -> Result<u64, String> {
-    let wrong =
-        || format!("`{text}` is no size; write a whole number and one of B, kB, MB, GB, KiB, MiB, GiB");
+    let wrong = || {
+        format!("`{text}` is no size; write a whole number and one of B, kB, MB, GB, TB, KiB, MiB, GiB, TiB")
+    };
     let (number, unit) = split_unit(text).ok_or_else(wrong)?;
     let (_, factor) = SIZE_UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(wrong)?;
     number.checked_mul(*factor).ok_or_else(|| format!("`{text}` is more bytes than can be counted"))
@@ -157,7 +160,7 @@ mod tests {
         }
         assert_eq!(parse_size_bytes("64 MiB"), Ok(64 << 20));
         assert_eq!(parse_size_bytes("1kB"), Ok(1000));
-        for wrong in ["64", "1 mib", "1TiB", "99999999999GiB"] {
+        for wrong in ["64", "1 mib", "1PB", "99999999999GiB"] {
             assert!(parse_size_bytes(wrong).is_err(), "{wrong}");
         }
     }

@@ -14,6 +14,7 @@ use siltstone_core::store::{
 };
 
 use super::shelves::Kept;
+use super::wear::Wear;
 use crate::config::{DataConfig, Partition};
 use crate::decode::Catalog;
 use crate::files::{FileError, FileMedium, LockError, StoreLock};
@@ -79,6 +80,7 @@ pub struct Engine {
     pub(super) medium: FileMedium,
     pub(super) kept: Mutex<Kept>,
     config: StoreConfig,
+    wear: Wear,
     _lock: StoreLock,
 }
 
@@ -109,10 +111,12 @@ impl Engine {
     pub fn open(config: &DataConfig) -> Result<(Self, Recovery), EngineError> {
         let lock = StoreLock::take(&config.dir)?;
         let medium = FileMedium::open(&config.dir)?;
+        let card_bytes = config.card_tbw_bytes;
         let config = store_config(config);
         let (store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
-        let engine =
-            Self { store: Mutex::new(store), medium, kept: Mutex::new(Kept::default()), config, _lock: lock };
+        let wear = Wear::new(store.written(), card_bytes);
+        let (store, kept) = (Mutex::new(store), Mutex::new(Kept::default()));
+        let engine = Self { store, medium, kept, config, wear, _lock: lock };
         Ok((engine, recovery))
     }
 
@@ -120,6 +124,18 @@ impl Engine {
     #[cfg(test)]
     pub(crate) fn faults(&self) -> &crate::files::Faults {
         self.medium.faults()
+    }
+
+    /// What was written to the card, for the health document.
+    pub(super) fn wear_json(&self) -> serde_json::Value {
+        let written = self.store().written();
+        self.wear.to_json(written)
+    }
+
+    /// What was written to the card, in one sentence.
+    pub fn wear_sentence(&self) -> String {
+        let written = self.store().written();
+        self.wear.sentence(written)
     }
 
     /// The store's directory.

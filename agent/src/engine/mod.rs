@@ -7,12 +7,15 @@
 //! | --- | --- |
 //! | `live` | the open store: append, commit, seal, open again after a failure |
 //! | `shelves` | snapshots as shelves; what is kept between questions |
+//! | `wear` | what is written to the card, by cause and a day |
 //! | `service` | the answers to HTTP |
 
 mod live;
 mod service;
 mod shelves;
+mod wear;
 
 pub(crate) use live::StoreCatalog;
 pub use live::{Engine, EngineError};
 pub use service::{AgentService, HealthPart};
+pub use wear::{written_json, written_words};

@@ -193,6 +193,7 @@ impl Service for AgentService {
             },
         });
         drop(store);
+        document["written"] = self.engine.wear_json();
         if let Some(fields) = document.as_object_mut() {
             for (key, part) in &self.parts {
                 let part = part();

@@ -48,7 +48,7 @@ impl<M: Medium> Store<M> {
 
     pub(super) fn seal_open(&mut self) -> Result<(), StoreError<M::Error>> {
         for open in &mut self.open {
-            self.segments.extend(open.seal_segment()?);
+            self.segments.extend(open.seal_segment(&mut self.written)?);
         }
         Ok(())
     }
@@ -59,14 +59,15 @@ impl<M: Medium> Store<M> {
         self.window.flushed();
         let mut open = Vec::new();
         for segment in self.open.iter_mut().filter_map(|open| open.segment.as_mut()) {
-            let block_count = segment.flush()?;
+            let block_count = segment.flush(&mut self.written)?;
             let id = segment.file.header.id;
             open.push(OpenAtCheckpoint { epoch: id.epoch, number: id.number, block_count });
         }
         self.write_late(|_| true)?;
         let number = |open: &OpenAtCheckpoint| SegmentNumber { epoch: open.epoch, number: open.number };
         let protected = Protected { rank: self.next_rank, open: open.iter().map(number).collect() };
-        let checkpoint = Checkpoint { rank: self.next_rank, open, ..Checkpoint::default() };
+        let checkpoint =
+            Checkpoint { rank: self.next_rank, written: self.written(), open, ..Checkpoint::default() };
         self.journal.checkpoint(&mut self.medium, checkpoint, &self.window, is_file_done)?;
         self.chores.protected = protected;
         Ok(())
@@ -90,7 +91,8 @@ impl<M: Medium> Store<M> {
             if let Some(late) = self.late.get(begin) {
                 self.fill(&mut writer, late, |_| true)?;
             }
-            let file = open_segment::write_late(&mut self.medium, &partition.name(), writer)?;
+            let file =
+                open_segment::write_late(&mut self.medium, &partition.name(), writer, &mut self.written)?;
             self.segments.push(file);
             self.late.remove(begin);
         }

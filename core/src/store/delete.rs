@@ -31,7 +31,7 @@ impl<M: Medium> Store<M> {
             for place in 0..store.open.len() {
                 let open = &mut store.open[place];
                 if open.partition.range.overlaps(span) {
-                    store.segments.extend(open.seal_segment()?);
+                    store.segments.extend(open.seal_segment(&mut store.written)?);
                 }
             }
             store.checkpoint_now(false)?;
@@ -53,7 +53,7 @@ impl<M: Medium> Store<M> {
                 writer.define(name, kind, unit);
             }
             writer.seal().map_err(|_| StoreError::TooManySeries)?;
-            let file = open_segment::write_late(&mut store.medium, DIRECTORY, writer)?;
+            let file = open_segment::write_late(&mut store.medium, DIRECTORY, writer, &mut store.written)?;
             store.segments.push(file);
             Ok(())
         })

@@ -58,7 +58,7 @@ impl<M: Medium> Store<M> {
             // What ranks lower may not outlive it: that would bring back what was written over.
             if may_checkpoint {
                 if let Some(below) = below {
-                    self.segments.extend(self.open[below].seal_segment()?);
+                    self.segments.extend(self.open[below].seal_segment(&mut self.written)?);
                 }
                 self.checkpoint_now(false)?;
             }

@@ -21,6 +21,7 @@
 //! | `checkpoint`, `sealing` | from the journal into segments; sealing |
 //! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
 //! | `delete`, `merge`, `work` | tombstones; neighbours in rank made one; what is done in idle time |
+//! | `written` | blocks written, by cause |
 //! | `snapshot` | what a question sees |
 //! | `sim` | a simulated medium and the oracle, for tests |
 
@@ -53,6 +54,7 @@ mod snapshot;
 mod store_id;
 mod time;
 mod work;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -76,3 +78,4 @@ pub use snapshot::{Run, RunContent};
 pub use store_id::{device_of_store, name_store};
 pub use time::TrustedTime;
 pub use work::Work;
+pub use written::Written;

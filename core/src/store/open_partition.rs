@@ -14,6 +14,7 @@ use super::open_segment::OpenSegment;
 use super::partition::Partition;
 use super::running::Store;
 use super::segment_file::SegmentFile;
+use super::written::Written;
 use crate::block::SegmentId;
 use crate::point::Point;
 use crate::segment::{SegmentHeader, SegmentKind};
@@ -50,10 +51,10 @@ impl<D: Device> OpenPartition<D> {
 
     /// Seals the open segment, if there is one: nothing falls among its points any more. Where the medium fails
     /// it stays, because its points are still read from it.
-    pub(super) fn seal_segment(&mut self) -> Result<Option<SegmentFile>, D::Error> {
+    pub(super) fn seal_segment(&mut self, written: &mut Written) -> Result<Option<SegmentFile>, D::Error> {
         self.heads.fix();
         let Some(segment) = &mut self.segment else { return Ok(None) };
-        let sealed = segment.seal()?;
+        let sealed = segment.seal(written)?;
         self.segment = None;
         Ok(Some(sealed))
     }
@@ -139,7 +140,7 @@ impl<M: Medium> Store<M> {
 
     /// Seals what is open in a partition and closes it.
     pub(super) fn close_partition(&mut self, at: usize) -> Result<(), StoreError<M::Error>> {
-        self.segments.extend(self.open[at].seal_segment()?);
+        self.segments.extend(self.open[at].seal_segment(&mut self.written)?);
         self.open.swap_remove(at);
         Ok(())
     }
@@ -187,16 +188,23 @@ impl<M: Medium> Store<M> {
             let partition = self.open[place].partition;
             let header = self.next_header(SegmentKind::InOrder, &partition, 0);
             let grow = self.config.segment_grow_blocks;
-            let created = OpenSegment::create(&mut self.medium, &partition.name(), header, self.epoch, grow)?;
+            let created = OpenSegment::create(
+                &mut self.medium,
+                &partition.name(),
+                header,
+                self.epoch,
+                grow,
+                &mut self.written,
+            )?;
             self.open[place].segment = Some(created);
         }
         let open = &mut self.open[place];
         (open.used_at, open.used_ns) = (self.points, self.now_ns);
         let Some(segment) = &mut open.segment else { return Ok(()) };
         segment.append(&self.table, series, point, lsn)?;
-        segment.write_out()?;
+        segment.write_out(&mut self.written)?;
         if segment.writer.block_count() >= self.config.segment_blocks_max {
-            self.segments.extend(open.seal_segment()?);
+            self.segments.extend(open.seal_segment(&mut self.written)?);
             // A checkpoint has to wait: not all of this message is in segments yet.
             while self.expire(false)? {}
         }

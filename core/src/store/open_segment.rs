@@ -14,6 +14,7 @@ use super::error::StoreError;
 use super::head::Placement;
 use super::segment_file::{self, SegmentFile, SegmentState};
 use super::series_table::SeriesTable;
+use super::written::Written;
 use crate::block::BLOCK_LEN;
 use crate::point::Point;
 use crate::segment::{FinishedBlock, Sealed, SegmentHeader, Supersedes, Writer};
@@ -42,10 +43,11 @@ impl<D: Device> OpenSegment<D> {
         header: SegmentHeader,
         write_epoch: u32,
         grow: u32,
+        written: &mut Written,
     ) -> Result<Self, D::Error> {
         let mut writer = Writer::new(header, write_epoch);
         let path = segment_file::path(partition, &header.id);
-        let device = write_whole(medium, partition, &path, writer.take_blocks())?;
+        let device = write_whole(medium, partition, &path, writer.take_blocks(), written)?;
         let state = SegmentState::Open;
         let file = SegmentFile { path, header, block_count: 1, state, supersedes: Supersedes::default() };
         Ok(Self { file, writer, device, unwritten: Vec::new(), length: 1, grow, indices: Vec::new() })
@@ -60,6 +62,7 @@ impl<D: Device> OpenSegment<D> {
         mut device: D,
         trusted: u32,
         grow: u32,
+        written: &mut Written,
     ) -> Result<Self, D::Error> {
         let length = file.block_count;
         file.block_count = writer.block_count();
@@ -68,6 +71,7 @@ impl<D: Device> OpenSegment<D> {
         for block in trusted..file.block_count {
             device.read(block, &mut bytes)?;
             device.write(block, &bytes)?;
+            written.leaves += 1;
         }
         Ok(Self { file, writer, device, unwritten: Vec::new(), length, grow, indices: Vec::new() })
     }
@@ -110,7 +114,7 @@ impl<D: Device> OpenSegment<D> {
     }
 
     /// Writes the blocks that are finished; they are not flushed.
-    pub(super) fn write_out(&mut self) -> Result<(), D::Error> {
+    pub(super) fn write_out(&mut self, written: &mut Written) -> Result<(), D::Error> {
         self.unwritten.append(&mut self.writer.take_blocks());
         if let Some(last) = self.unwritten.last() {
             if last.number >= self.length {
@@ -118,6 +122,7 @@ impl<D: Device> OpenSegment<D> {
                 self.device.set_length(self.length)?;
             }
             write_blocks(&mut self.device, &self.unwritten)?;
+            written.note(&self.unwritten);
             self.file.block_count = last.number + 1;
             self.unwritten.clear();
         }
@@ -125,9 +130,9 @@ impl<D: Device> OpenSegment<D> {
     }
 
     /// Puts all points into leaves and flushes: the number of blocks that may be trusted.
-    pub(super) fn flush(&mut self) -> Result<u32, D::Error> {
+    pub(super) fn flush(&mut self, written: &mut Written) -> Result<u32, D::Error> {
         self.writer.flush();
-        self.write_out()?;
+        self.write_out(written)?;
         self.device.flush()?;
         Ok(self.writer.block_count())
     }
@@ -143,11 +148,12 @@ pub(super) fn write_late<M: Medium>(
     medium: &mut M,
     partition: &str,
     mut writer: Writer,
+    written: &mut Written,
 ) -> Result<SegmentFile, M::Error> {
     let header = *writer.header();
     let is_sealed = writer.seal().is_ok();
     let path = segment_file::path(partition, &header.id);
-    let device = write_whole(medium, partition, &path, writer.take_blocks())?;
+    let device = write_whole(medium, partition, &path, writer.take_blocks(), written)?;
     let block_count = writer.block_count();
     let state = if is_sealed { read_back(&device, block_count)? } else { SegmentState::Unsealed };
     Ok(SegmentFile { path, header, block_count, state, supersedes: Supersedes::default() })
@@ -166,6 +172,7 @@ fn write_whole<M: Medium>(
     partition: &str,
     path: &str,
     blocks: Vec<FinishedBlock>,
+    written: &mut Written,
 ) -> Result<M::Device, M::Error> {
     let directory = format!("{}/{partition}", segment_file::DIRECTORY);
     medium.create_directory(&directory)?;
@@ -173,6 +180,7 @@ fn write_whole<M: Medium>(
     let part = format!("{path}.part");
     let mut device = medium.create(&part)?;
     write_blocks(&mut device, &blocks)?;
+    written.note(&blocks);
     device.flush()?;
     medium.rename(&part, path)?;
     medium.sync_directory(&directory)?;

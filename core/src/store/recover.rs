@@ -112,6 +112,7 @@ impl<M: Medium> Store<M> {
             now_ns: None,
             is_time_exact: false,
             chores: Chores::new(superseded),
+            written: found.checkpoint().map(|(_, checkpoint)| checkpoint.written).unwrap_or_default(),
         };
         if let Some((_, checkpoint)) = found.checkpoint() {
             let number =
@@ -155,7 +156,14 @@ impl<M: Medium> Store<M> {
                 continue;
             };
             let grow = self.config.segment_grow_blocks;
-            resumed_segments.push(OpenSegment::resume(file, writer, device, trusted, grow)?);
+            resumed_segments.push(OpenSegment::resume(
+                file,
+                writer,
+                device,
+                trusted,
+                grow,
+                &mut self.written,
+            )?);
         }
         resumed_segments.into_iter().try_for_each(|segment| self.take_up(segment))
     }
@@ -166,7 +174,7 @@ impl<M: Medium> Store<M> {
         let partition = Partition::of(self.config.partition, range.begin);
         let is_open = self.open.iter().any(|open| open.partition == partition);
         if is_open || partition.range != range {
-            let sealed = segment.seal()?;
+            let sealed = segment.seal(&mut self.written)?;
             self.segments.push(sealed);
             // A partition that is open already was opened before this segment's ends were known.
             if let Some(place) = self.open.iter().position(|open| open.partition.range.overlaps(range)) {

@@ -21,6 +21,7 @@ use super::partition::Partition;
 use super::segment_file::SegmentFile;
 use super::series_table::{SeriesId, SeriesTable};
 use super::work::Chores;
+use super::written::Written;
 use crate::block::DeviceId;
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use crate::series::SeriesName;
@@ -69,6 +70,8 @@ pub struct Store<M: Medium> {
     /// What the outside says about the time.
     pub(super) now_ns: Option<i64>,
     pub(super) is_time_exact: bool,
+    /// Blocks written, those of this start's journal not counted: it counts for itself.
+    pub(super) written: Written,
     /// What can wait.
     pub(super) chores: Chores<M::Device>,
 }
@@ -87,6 +90,11 @@ impl<M: Medium> Store<M> {
     /// All segments that are not being written.
     pub fn segments(&self) -> &[SegmentFile] {
         &self.segments
+    }
+
+    /// Blocks written since the store was made; what an earlier run wrote behind its last checkpoint is not known.
+    pub fn written(&self) -> Written {
+        Written { journal: self.written.journal + self.journal.blocks_written(), ..self.written }
     }
 
     /// The number of a series; a new one gets this kind and unit.

@@ -8,6 +8,7 @@ use super::error::StoreError;
 use super::open_segment::{OpenSegment, read_back, write_blocks};
 use super::running::Store;
 use super::segment_file::{SegmentFile, SegmentState};
+use super::written::Written;
 
 /// Blocks of nodes and tail that are written in one step.
 const STEP_BLOCKS: usize = 64;
@@ -15,9 +16,9 @@ const STEP_BLOCKS: usize = 64;
 impl<D: Device> OpenSegment<D> {
     /// Does one step of sealing; gives the file as it is then after the last one. Where its catalog is beyond all
     /// limits it stays unsealed, which loses nothing.
-    pub(super) fn seal_step(&mut self) -> Result<Option<SegmentFile>, D::Error> {
+    pub(super) fn seal_step(&mut self, written: &mut Written) -> Result<Option<SegmentFile>, D::Error> {
         if !self.writer.is_sealed() {
-            self.flush()?;
+            self.flush(written)?;
             if self.writer.seal().is_err() {
                 return Ok(Some(SegmentFile { state: SegmentState::Unsealed, ..self.file.clone() }));
             }
@@ -29,11 +30,13 @@ impl<D: Device> OpenSegment<D> {
         let (piece, _) = self.unwritten.split_at(count);
         if count > 0 {
             write_blocks(&mut self.device, piece)?;
+            written.note(piece);
             self.unwritten.drain(..count);
             return Ok(None);
         }
         self.device.flush()?;
         write_blocks(&mut self.device, &self.unwritten)?;
+        written.note(&self.unwritten);
         self.device.flush()?;
         self.unwritten.clear();
         let block_count = self.writer.block_count();
@@ -42,9 +45,9 @@ impl<D: Device> OpenSegment<D> {
     }
 
     /// Seals the segment: the file as it is then.
-    pub(super) fn seal(&mut self) -> Result<SegmentFile, D::Error> {
+    pub(super) fn seal(&mut self, written: &mut Written) -> Result<SegmentFile, D::Error> {
         loop {
-            if let Some(file) = self.seal_step()? {
+            if let Some(file) = self.seal_step(written)? {
                 return Ok(file);
             }
         }
@@ -55,7 +58,7 @@ impl<M: Medium> Store<M> {
     /// Does a step of sealing what is to be sealed; false where there is nothing.
     pub(super) fn sealing_step(&mut self) -> Result<bool, StoreError<M::Error>> {
         if let Some(segment) = &mut self.chores.sealing {
-            if let Some(file) = segment.seal_step()? {
+            if let Some(file) = segment.seal_step(&mut self.written)? {
                 self.segments.push(file);
                 self.chores.sealing = None;
             }
@@ -69,7 +72,7 @@ impl<M: Medium> Store<M> {
     /// Ends a sealing that is under way.
     pub(super) fn finish_sealing(&mut self) -> Result<(), StoreError<M::Error>> {
         if let Some(segment) = &mut self.chores.sealing {
-            self.segments.push(segment.seal()?);
+            self.segments.push(segment.seal(&mut self.written)?);
             self.chores.sealing = None;
         }
         Ok(())

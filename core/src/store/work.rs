@@ -144,11 +144,14 @@ impl<M: Medium> Store<M> {
         let before = merge.written_blocks;
         // What fails here fails in files that do not count.
         let progress = merge.step(rows_max).unwrap_or(Progress::Damaged);
+        let was_written = matches!(progress, Progress::Written);
+        let state = if was_written { finish(&mut merge) } else { None };
         self.chores.merged_blocks += merge.written_blocks - before;
+        self.written.merges += merge.written_blocks - before;
         match progress {
             Progress::More => self.chores.merge = Some(merge),
             Progress::Damaged => self.give_up(&merge),
-            Progress::Written => match finish(&mut merge) {
+            Progress::Written => match state {
                 Some(state) => self.publish(&merge, state)?,
                 None => self.give_up(&merge),
             },
@@ -346,6 +349,7 @@ fn finish<D: Device>(merge: &mut Merge<D>) -> Option<SegmentState> {
     merge.writer.seal().ok()?;
     let blocks = merge.writer.take_blocks();
     write_blocks(&mut merge.device, &blocks).ok()?;
+    merge.written_blocks += blocks.len() as u64;
     merge.device.flush().ok()?;
     let block_count = merge.writer.block_count();
     let id = merge.writer.header().id;

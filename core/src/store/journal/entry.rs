@@ -10,6 +10,7 @@ use crate::block::{Cursor, Truncated};
 use crate::point::{Value, ValueKind};
 use crate::store::identity::Identity;
 use crate::store::limits::{NAME_BYTES_MAX, STATE_BYTES_MAX, UNIT_BYTES_MAX};
+use crate::store::written::{CAUSES, Written};
 
 const TAG_SERIES: u8 = 1;
 const TAG_IDENTITY: u8 = 2;
@@ -44,6 +45,8 @@ pub(in crate::store) struct Checkpoint {
     pub(in crate::store) rank: u64,
     /// Most identities that ever waited for one flush.
     pub(in crate::store) window: u64,
+    /// Blocks written since the store was made.
+    pub(in crate::store) written: Written,
     /// Records directly before this one that repeat identities.
     pub(in crate::store) carried: u64,
     /// The segments that are open.
@@ -116,6 +119,9 @@ impl Entry<'_> {
                 out.push(TAG_CHECKPOINT);
                 put_varint(out, checkpoint.rank);
                 put_varint(out, checkpoint.window);
+                let written = checkpoint.written.by_cause();
+                put_varint(out, written.len() as u64);
+                written.iter().for_each(|(_, blocks)| put_varint(out, *blocks));
                 put_varint(out, checkpoint.carried);
                 put_varint(out, checkpoint.open.len() as u64);
                 for open in &checkpoint.open {
@@ -150,13 +156,23 @@ impl Entry<'_> {
                 Ok(Entry::Identity(Identity { session, packet, hash }))
             }
             TAG_CHECKPOINT => {
-                let (rank, window, carried) = (cursor.varint()?, cursor.varint()?, cursor.varint()?);
+                let (rank, window) = (cursor.varint()?, cursor.varint()?);
+                // Causes that a later version may add are passed over.
+                let mut counts = [0; CAUSES];
+                for at in 0..cursor.varint()? {
+                    let blocks = cursor.varint()?;
+                    if let Some(count) = usize::try_from(at).ok().and_then(|at| counts.get_mut(at)) {
+                        *count = blocks;
+                    }
+                }
+                let written = Written::from_counts(counts);
+                let carried = cursor.varint()?;
                 let mut open = Vec::new();
                 for _ in 0..cursor.varint()? {
                     let (epoch, number) = (narrow(cursor.varint()?)?, narrow(cursor.varint()?)?);
                     open.push(OpenSegment { epoch, number, block_count: narrow(cursor.varint()?)? });
                 }
-                Ok(Entry::Checkpoint(Checkpoint { rank, window, carried, open }))
+                Ok(Entry::Checkpoint(Checkpoint { rank, window, written, carried, open }))
             }
             tag if tag & !(LATE_BIT | 7) == TAG_POINT => {
                 let id = narrow(cursor.varint()?)?;
@@ -227,6 +243,7 @@ mod tests {
     use crate::block::Cursor;
     use crate::point::{Value, ValueKind};
     use crate::store::identity::Identity;
+    use crate::store::written::Written;
 
     fn values() -> impl Strategy<Value = Value<'static>> {
         prop_oneof![
@@ -281,11 +298,12 @@ mod tests {
 
     #[test]
     fn everything_else_comes_back_too() {
+        let written = Written::from_counts([u64::MAX, 1, 0, 300, 5]);
         let open = vec![OpenSegment { epoch: 3, number: u32::MAX, block_count: 0 }; 3];
         round_trip(&[
             Entry::Series { id: 300, kind: ValueKind::State, unit: "°C", name: "t{a=\"b\"}" },
             Entry::Identity(Identity { session: u64::MAX, packet: 7, hash: 1 }),
-            Entry::Checkpoint(Checkpoint { rank: u64::MAX, window: 20, carried: 1, open }),
+            Entry::Checkpoint(Checkpoint { rank: u64::MAX, window: 20, written, carried: 1, open }),
         ]);
     }
 

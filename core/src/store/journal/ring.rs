@@ -201,7 +201,7 @@ impl<D: Device> Found<D> {
                 is_needed: file.scan.records.last().is_some_and(|last| last.lsn >= checkpoint_lsn),
             });
         }
-        let mut ring = Ring { files, config: config.bounded(), device: self.device };
+        let mut ring = Ring { files, config: config.bounded(), device: self.device, blocks_written: 0 };
         let missing: Vec<u32> =
             (0..ring.config.files).filter(|number| ring.files.iter().all(|f| f.number != *number)).collect();
         for number in missing {
@@ -218,12 +218,14 @@ pub(super) struct Ring<D> {
     pub(super) files: Vec<RingFile<D>>,
     config: JournalConfig,
     pub(super) device: DeviceId,
+    /// Blocks written since this start.
+    pub(super) blocks_written: u64,
 }
 
 impl<D: Device> Ring<D> {
     /// Makes file `number` whole: full of zeros, flushed, named.
     fn make<M: Medium<Device = D, Error = D::Error>>(
-        &self,
+        &mut self,
         medium: &mut M,
         number: u32,
     ) -> Result<RingFile<D>, D::Error> {
@@ -238,6 +240,7 @@ impl<D: Device> Ring<D> {
             device.write(first, &zeros[..count as usize * BLOCK_LEN])?;
             first += count;
         }
+        self.blocks_written += u64::from(block_count);
         device.flush()?;
         medium.rename(&part, &path)?;
         medium.sync_directory(DIRECTORY)?;

@@ -104,6 +104,11 @@ impl<D: Device> Journal<D> {
         self.base + u64::from(self.next)
     }
 
+    /// Blocks written since this start, those of new files included.
+    pub(in crate::store) fn blocks_written(&self) -> u64 {
+        self.ring.blocks_written
+    }
+
     /// Blocks of the active file behind the record in the making.
     fn blocks_left(&self) -> u32 {
         self.ring.files[self.active].block_count.saturating_sub(self.next + 1)
@@ -231,6 +236,7 @@ impl<D: Device> Journal<D> {
     fn write_out(&mut self) -> Result<(), D::Error> {
         if !self.buffer.is_empty() {
             self.ring.files[self.active].device.write(self.buffer_first, &self.buffer)?;
+            self.ring.blocks_written += (self.buffer.len() / BLOCK_LEN) as u64;
             self.buffer.clear();
         }
         Ok(())
@@ -302,6 +308,7 @@ impl<D: Device> Journal<D> {
             header::write(block, file.number, self.epoch, self.base, file.block_count, &self.ring.device);
         }
         file.device.write(0, &block)?;
+        self.ring.blocks_written += 1;
         file.device.flush()?;
         file.lsn_end = self.base + 1;
         self.next = 1;

@@ -35,3 +35,4 @@ mod soak;
 mod time;
 mod trace;
 mod workload;
+mod written;
