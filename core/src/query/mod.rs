@@ -44,7 +44,7 @@ mod slots;
 mod sweep;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use bucket::{Answer, Bucket};
 pub use damage::{Damage, Statistics, Unreadable, WARNINGS_MAX, Warning};

@@ -4,6 +4,6 @@ mod answers;
 mod cost;
 mod damage;
 mod library;
-mod naive;
+pub(crate) mod naive;
 mod world;
 mod written;

@@ -32,7 +32,7 @@ fn numbers(points: &Points<'_>) -> Vec<(i64, Number, bool)> {
 }
 
 /// Stepwise and linear integral and the time held inside `span`, seconds.
-pub(super) fn integrals(points: &Points<'_>, span: TimeRange) -> (f64, f64, f64) {
+pub(crate) fn integrals(points: &Points<'_>, span: TimeRange) -> (f64, f64, f64) {
     let seconds = |ns: i64| ns as f64 / S as f64;
     let (mut stepwise, mut linear, mut held) = (0.0, 0.0, 0.0);
     for pair in numbers(points).windows(2) {
@@ -51,7 +51,7 @@ pub(super) fn integrals(points: &Points<'_>, span: TimeRange) -> (f64, f64, f64)
 }
 
 /// Every bucket of a range that is not too wide.
-pub(super) fn spans(buckets: &Buckets, range: TimeRange) -> Vec<TimeRange> {
+pub(crate) fn spans(buckets: &Buckets, range: TimeRange) -> Vec<TimeRange> {
     let all: Vec<TimeRange> = match buckets {
         Buckets::Whole => Vec::from([range]),
         Buckets::Edges(edges) => edges.windows(2).map(|pair| TimeRange::new(pair[0], pair[1])).collect(),
@@ -68,7 +68,7 @@ pub(super) fn spans(buckets: &Buckets, range: TimeRange) -> Vec<TimeRange> {
 }
 
 /// What `function` says of `span`, given all points of the series.
-pub(super) fn answer(function: Function, all: &Points<'_>, span: TimeRange) -> Answer {
+pub(crate) fn answer(function: Function, all: &Points<'_>, span: TimeRange) -> Answer {
     let points: Vec<(i64, Value<'_>)> = all.iter().filter(|(at, _)| span.contains(*at)).copied().collect();
     let numbers = numbers(&points);
     let of = |wanted: fn(&Value<'_>) -> bool| points.iter().filter(|(_, value)| wanted(value)).count() as u64;
@@ -138,7 +138,7 @@ pub(super) fn answer(function: Function, all: &Points<'_>, span: TimeRange) -> A
 }
 
 /// Whether two answers agree; sums may be rounded otherwise, by a share of the largest number.
-pub(super) fn agree(function: Function, a: &Answer, b: &Answer, all: &Points<'_>) -> bool {
+pub(crate) fn agree(function: Function, a: &Answer, b: &Answer, all: &Points<'_>) -> bool {
     let is_exact = !matches!(
         function,
         Function::Sum

@@ -18,25 +18,30 @@
 //! | `mask` | fates as text |
 //! | `oracle` | a map of every point ever written, and what may be read back |
 //! | `random` | the seeded numbers |
+//! | `trucks`, `delivery` | readings of a fleet, and the disorder in which they arrive |
 
 mod crash;
 mod damage;
+mod delivery;
 mod device;
 mod fault;
 mod mask;
 mod medium;
 mod oracle;
 mod random;
+mod trucks;
 mod world;
 
 pub use crate::store::owned_value::OwnedValue;
 pub use crash::{Fate, Sector, fates};
+pub use delivery::{Delivery, Disorder};
 pub use device::SimDevice;
 pub use fault::{Call, Control, Fault, Rot, View};
 pub use mask::{fates_of, mask_of};
 pub use medium::{SimError, SimMedium};
 pub use oracle::{Oracle, Violation};
 pub use random::Random;
+pub use trucks::{Entry, INTERVAL_NS, SERIES_A_TRUCK, Trucks};
 
 #[cfg(test)]
 mod faults_tests;

@@ -4,10 +4,12 @@
 //! | file | question |
 //! | --- | --- |
 //! | `reader`, `aggregates` | what does the store hold? Read the plain way, block by block; are the summaries right? |
+//! | `asked` | what do questions see? Through library and queries, as the agent asks |
 //! | `workload`, `sequence` | what a gateway does to a store, from a seed or a word, beside the oracle |
 //! | `trace` | a workload played once, with every moment at which the power could go, and their names |
 //! | `check`, `campaign` | what must hold after a crash; which crashes are tried |
 //! | `placement` | where does a point go? |
+//! | `disorder` | what is there after a fleet's disorder, backfill and duplicates? |
 //! | `merging` | what becomes of the files? |
 //! | `time` | what does the time decide: seals in steps, points ahead, drops? |
 //! | `clocks` | what does a wrong clock do? |
@@ -16,14 +18,17 @@
 //! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
 //! | `failing` | what if a call fails, the medium is full, or a write goes astray? |
 //! | `soak` | all of that, without end |
+//! | `written` | are the blocks written counted by their cause? |
 //! | `controls` | do the tests fail where the store is made to? |
 
 mod aggregates;
+mod asked;
 mod campaign;
 mod check;
 mod clocks;
 mod controls;
 mod damage;
+mod disorder;
 mod failing;
 mod merging;
 mod opening;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::campaign::{Effort, campaign};
 use super::damage::{Image, damage_everything, every_bit};
+use super::disorder;
 use super::failing::{failures, silent_faults, silently, until_clean};
 use super::sequence::sequences;
 use super::trace::Setting;
@@ -31,7 +32,8 @@ fn jobs() -> impl Iterator<Item = String> {
     let short = all.flat_map(|sequence| [format!("ops-{sequence}"), format!("old-{sequence}")]);
     let random = (0..).flat_map(|seed| {
         let long = (seed % 8 == 0).then(|| [format!("long-{seed}"), format!("new-{seed}")]);
-        [format!("short-{seed}")].into_iter().chain(long.into_iter().flatten())
+        let fleet = (seed % 4 == 0).then(|| format!("disorder-{}", seed / 4));
+        [format!("short-{seed}")].into_iter().chain(long.into_iter().flatten()).chain(fleet)
     });
     fixed.chain(failing).chain(short).chain(random)
 }
@@ -51,6 +53,7 @@ fn run(job: &str) -> Result<u64, String> {
             let judge = |fault| silently(&fault).map_err(|violation| format!("{fault:?}: {violation:?}"));
             faults.map(judge).try_fold(0, |states, judged| judged.map(|()| states + 1))
         }
+        "disorder" => Ok(disorder::soak(which.parse().map_err(|_| format!("{job}: no such job"))?)),
         "failing" => {
             let all = failures();
             let nth: usize = which.parse().map_err(|_| format!("{job}: no such job"))?;
