@@ -1,6 +1,7 @@
 //! The agent as a process with a store, a configuration and a log in a folder of its own; and its
 //! command line.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -16,17 +17,35 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long it may take to stop in good order.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a command may take.
-const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
+pub(crate) const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A configured agent, running or not.
 pub struct Agent {
     /// Its HTTP port on 127.0.0.1.
     pub port: u16,
-    /// Its store.
+    /// Its store, as the test sees it.
     pub data: PathBuf,
+    setup: Setup,
     config: PathBuf,
     log: PathBuf,
     process: Option<Process>,
+}
+
+/// What an agent is made of, beside its broker and a folder.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Where its store is, as it sees it and as the test does; in its folder where nothing is said.
+    pub data: Option<(PathBuf, PathBuf)>,
+    /// Further lines of `[data]`.
+    pub data_lines: String,
+    /// Further lines of `[mqtt]`.
+    pub mqtt_lines: String,
+    /// Further lines of `[ingest]`.
+    pub ingest_lines: String,
+    /// Words before its command line: a program that runs it.
+    pub before: Vec<String>,
+    /// Its environment, beside ours.
+    pub environment: Vec<(String, OsString)>,
 }
 
 impl Agent {
@@ -38,18 +57,27 @@ impl Agent {
 
     /// The same with further lines of `[mqtt]`.
     pub fn configure_mqtt(scratch: &Scratch, broker_url: &str, mqtt: &str, ingest: &str) -> Self {
+        let setup =
+            Setup { mqtt_lines: mqtt.to_owned(), ingest_lines: ingest.to_owned(), ..Setup::default() };
+        Self::with(scratch, broker_url, setup)
+    }
+
+    /// The same with all that can be chosen.
+    pub fn with(scratch: &Scratch, broker_url: &str, setup: Setup) -> Self {
+        let port = port::free();
+        let config = scratch.join("siltstone.toml");
+        let in_scratch = || (scratch.join("data"), scratch.join("data"));
+        let (inside, data) = setup.data.clone().unwrap_or_else(in_scratch);
+        let Setup { data_lines, mqtt_lines, ingest_lines: ingest, .. } = &setup;
         // Tests kill, restart and look again: they need not wait for seconds until something is durable.
         let quick = if ingest.contains("commit_interval") { "" } else { "commit_interval = \"100ms\"\n" };
-        let port = port::free();
-        let data = scratch.join("data");
         let text = format!(
-            "[data]\ndir = \"{}\"\n\n[mqtt]\nurl = \"{broker_url}\"\n{mqtt}\n\n[http]\nlisten = \"127.0.0.1:{port}\"\n\n\
-             [ingest]\n{quick}{ingest}\n",
-            data.display()
+            "[data]\ndir = \"{}\"\n{data_lines}\n\n[mqtt]\nurl = \"{broker_url}\"\n{mqtt_lines}\n\n\
+             [http]\nlisten = \"127.0.0.1:{port}\"\n\n[ingest]\n{quick}{ingest}\n",
+            inside.display()
         );
-        let config = scratch.join("siltstone.toml");
         std::fs::write(&config, text).expect("a configuration can be written");
-        Self { port, data, config, log: scratch.join("agent.log"), process: None }
+        Self { port, data, setup, config, log: scratch.join("agent.log"), process: None }
     }
 
     /// Starts it and waits until it answers.
@@ -69,9 +97,26 @@ impl Agent {
     /// Starts it and does not wait.
     pub fn launch(&mut self) {
         assert!(self.process.is_none(), "the agent runs already");
-        let mut command = Command::new(agent_binary());
+        let mut command = self.command();
         command.arg("run").arg("--config").arg(&self.config).env("RUST_BACKTRACE", "1");
+        command.envs(self.setup.environment.iter().map(|(name, value)| (name, value)));
         self.process = Some(Process::start("the agent", &mut command, &self.log));
+    }
+
+    /// Its program, where and how it runs.
+    fn command(&self) -> Command {
+        let Some((program, words)) = self.setup.before.split_first() else {
+            return Command::new(agent_binary());
+        };
+        let mut command = Command::new(program);
+        command.args(words).arg(agent_binary());
+        command
+    }
+
+    /// Runs its command line where it runs, on the store as it sees it.
+    pub fn on_store(&self, subcommand: &str, arguments: &[&str]) -> Output {
+        let inside = self.setup.data.as_ref().map_or(&self.data, |(inside, _)| inside);
+        run(self.command().arg(subcommand).arg(inside).args(arguments), COMMAND_TIMEOUT)
     }
 
     /// `kill -9`, at whatever it is doing.

@@ -1,27 +1,19 @@
 //! Kills of agent and broker under load, and the reckoning afterwards: what was published, delivered,
-//! acknowledged and stored.
-//!
-//! Messages are numbered; each carries the counter of its series as its value. Most carry it in a time
-//! of their own, too. Those of the last two series have none: they are stamped on arrival, so that one
-//! that is stored twice is stored at two times and seen.
+//! acknowledged and stored. What the messages are is in `reckoning`.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
+use crate::chance::Chance;
 use crate::http::Http;
 use crate::load::Load;
 use crate::mosquitto::Mosquitto;
+use crate::reckoning::{Account, Messages, delivered_and_waiting, has_time, recognise};
 use crate::scratch::Scratch;
-use crate::stored::{number, question, text};
-use crate::tap::{Record, Tap};
+use crate::tap::Tap;
 use crate::wait;
 
-/// Series in all, and those whose messages say their time.
-const SERIES: u64 = 8;
-const SERIES_WITH_TIME: u64 = 6;
 /// Messages a second.
 const RATE: u32 = 200;
 /// The shortest and the longest life of an agent.
@@ -63,24 +55,8 @@ pub struct Report {
     pub pauses: u32,
     /// See above.
     pub broken_lines: u32,
-    /// Messages published, all of them acknowledged by the broker.
-    pub published: u64,
-    /// Messages that the agent acknowledged.
-    pub acknowledged: u64,
-    /// Messages that are stored.
-    pub stored: u64,
-    /// Messages that the agent acknowledged and that are not stored.
-    pub acknowledged_but_lost: u64,
-    /// Messages that are not stored, those that the broker forgot not counted.
-    pub published_not_stored: u64,
-    /// Messages that are stored more often than the broker had them, or at a time that is not theirs.
-    pub stored_twice: u64,
-    /// Messages that came to the agent more than once.
-    pub twice_on_wire: u64,
-    /// Messages that the broker acknowledged just before it was killed, and never delivered.
-    pub forgotten_by_broker: u64,
-    /// Acknowledgements of what was not delivered.
-    pub strange_acks: u64,
+    /// What became of the messages.
+    pub account: Account,
     /// From the start of an agent to its first answer, milliseconds, sorted.
     pub recoveries_ms: Vec<u64>,
 }
@@ -102,15 +78,15 @@ impl fmt::Display for Report {
             ("broker_kills", self.broker_kills.into()),
             ("pauses", self.pauses.into()),
             ("broken_lines", self.broken_lines.into()),
-            ("published", self.published),
-            ("acknowledged", self.acknowledged),
-            ("stored", self.stored),
-            ("acknowledged_but_lost", self.acknowledged_but_lost),
-            ("published_not_stored", self.published_not_stored),
-            ("stored_twice", self.stored_twice),
-            ("twice_on_wire", self.twice_on_wire),
-            ("forgotten_by_broker", self.forgotten_by_broker),
-            ("strange_acks", self.strange_acks),
+            ("published", self.account.published),
+            ("acknowledged", self.account.acknowledged),
+            ("stored", self.account.stored),
+            ("acknowledged_but_lost", self.account.acknowledged_but_lost),
+            ("published_not_stored", self.account.published_not_stored),
+            ("stored_twice", self.account.stored_twice),
+            ("twice_on_wire", self.account.twice_on_wire),
+            ("forgotten_by_broker", self.account.forgotten_by_broker),
+            ("strange_acks", self.account.strange_acks),
             ("recovery_p50_ms", self.recovery_ms(50)),
             ("recovery_p99_ms", self.recovery_ms(99)),
         ];
@@ -118,45 +94,20 @@ impl fmt::Display for Report {
     }
 }
 
-/// Chance from a seed: splitmix64 of S. Vigna.
-struct Chance(u64);
-
-impl Chance {
-    /// Uniform in `[0, 1)`.
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn between_ms(&mut self, begin: f64, end: f64) -> Duration {
-        Duration::from_micros(((begin + (end - begin) * self.next()) * 1_000.0) as u64)
-    }
-
-    /// Spread over the exponents, so that starts and recoveries are hit as often as a long run.
-    fn life(&mut self) -> Duration {
-        let (shortest, longest) = LIFE_MS;
-        Duration::from_micros((shortest * (longest / shortest).powf(self.next()) * 1_000.0) as u64)
-    }
+/// A time between two, milliseconds.
+fn between_ms(chance: &mut Chance, begin: f64, end: f64) -> Duration {
+    Duration::from_micros(((begin + (end - begin) * chance.fraction()) * 1_000.0) as u64)
 }
 
-fn has_time(message: u64) -> bool {
-    message % SERIES < SERIES_WITH_TIME
-}
-
-/// The message that a topic and a payload are.
-fn recognise(topic: &[u8], payload: &[u8]) -> Option<u64> {
-    let series: u64 = std::str::from_utf8(topic).ok()?.strip_prefix("kill/")?.parse().ok()?;
-    let payload = std::str::from_utf8(payload).ok()?;
-    let (_, counter) = payload.strip_suffix('}')?.split_once("\"n\":")?;
-    Some(counter.parse::<u64>().ok()? * SERIES + series)
+/// Spread over the exponents, so that starts and recoveries are hit as often as a long run.
+fn life(chance: &mut Chance) -> Duration {
+    let (shortest, longest) = LIFE_MS;
+    Duration::from_micros((shortest * (longest / shortest).powf(chance.fraction()) * 1_000.0) as u64)
 }
 
 /// One run: a broker, a tap, an agent, a load.
 struct Run {
-    begin_ms: u64,
+    messages: Messages,
     chance: Chance,
     broker: Mosquitto,
     tap: Tap,
@@ -191,20 +142,10 @@ impl Run {
         agent.wait_for_log("subscribed", Duration::from_secs(20));
         // The broker writes the session down, which it must know after its own death.
         std::thread::sleep(Duration::from_millis(2_500));
-        let since_epoch = std::time::UNIX_EPOCH.elapsed().expect("the clock is past 1970");
-        let begin_ms = since_epoch.as_millis() as u64 - 86_400_000;
-        let compose = Arc::new(move |message: u64| {
-            let (series, counter) = (message % SERIES, message / SERIES);
-            let payload = if has_time(message) {
-                format!("{{\"ts\":{},\"n\":{counter}}}", begin_ms + counter)
-            } else {
-                format!("{{\"n\":{counter}}}")
-            };
-            (format!("kill/{series}"), payload)
-        });
-        let load = Load::start(broker.port, RATE, compose);
+        let messages = Messages::new(0);
+        let load = Load::start(broker.port, RATE, messages.compose());
         Self {
-            begin_ms,
+            messages,
             chance: Chance(plan.seed),
             broker,
             tap,
@@ -220,9 +161,9 @@ impl Run {
 
     /// One life of the agent: something happens in it or not, and then it is killed and started again.
     fn live_and_die(&mut self, kill: u32) {
-        let (begin, life) = (Instant::now(), self.chance.life());
+        let (begin, life) = (Instant::now(), life(&mut self.chance));
         let end = begin + life;
-        let event = begin + life.mul_f64(self.chance.next() / 2.0);
+        let event = begin + life.mul_f64(self.chance.fraction() / 2.0);
         self.live_until(event);
         match kill % 10 {
             3 => self.kill_broker(),
@@ -262,13 +203,13 @@ impl Run {
     }
 
     fn kill_broker(&mut self) {
-        std::thread::sleep(self.chance.between_ms(0.0, 500.0));
+        std::thread::sleep(between_ms(&mut self.chance, 0.0, 500.0));
         let begin = Instant::now();
         self.broker.kill();
         // It may have acknowledged up to its last moment.
         self.broker_killed.push(Instant::now());
         self.report.broker_kills += 1;
-        std::thread::sleep(self.chance.between_ms(0.0, 300.0));
+        std::thread::sleep(between_ms(&mut self.chance, 0.0, 300.0));
         self.broker.start_again();
         if let Some(since) = begin.checked_sub(BROKER_FORGETS) {
             self.load.repeat_since(since, has_time);
@@ -277,9 +218,9 @@ impl Run {
 
     fn pause(&mut self) {
         self.agent.signal("STOP");
-        std::thread::sleep(self.chance.between_ms(100.0, 1_500.0));
+        std::thread::sleep(between_ms(&mut self.chance, 100.0, 1_500.0));
         // Half of them are killed where they stand.
-        if self.chance.next() < 0.5 {
+        if self.chance.fraction() < 0.5 {
             self.agent.signal("CONT");
         }
         self.report.pauses += 1;
@@ -308,11 +249,7 @@ impl Run {
         let (begin, mut last, mut last_change) = (Instant::now(), (0, 0), Instant::now());
         while begin.elapsed() < DRAIN_TIMEOUT && last_change.elapsed() < DRAIN_QUIET {
             let stored = crate::stored::count(&self.agent.http());
-            let (mut delivered, mut waiting) = (0, 0);
-            for seen in self.tap.record().messages.values() {
-                delivered += seen.deliveries;
-                waiting += u32::from(!seen.is_acknowledged);
-            }
+            let (delivered, waiting) = delivered_and_waiting(&self.tap);
             if (stored, delivered) != last {
                 (last, last_change) = ((stored, delivered), Instant::now());
             }
@@ -325,85 +262,27 @@ impl Run {
         self.agent.start();
     }
 
-    /// How often each message is stored; one at a time that is not its own counts as a stranger.
-    fn stored(&self) -> (HashMap<u64, u32>, u64) {
-        let (mut times, mut strangers) = (HashMap::new(), 0);
-        for row in self.agent.http().query_all(&question("n")) {
-            let name = text(&row[0]);
-            let series = name.split("kill/").nth(1).and_then(|rest| rest.split('"').next()?.parse().ok());
-            let (series, counter): (u64, u64) = (series.expect("a series of ours"), number(&row[2]) as u64);
-            let message = counter * SERIES + series;
-            let own = (self.begin_ms + counter) * 1_000_000;
-            if has_time(message) && text(&row[1]) != own.to_string() {
-                strangers += 1;
-            } else {
-                *times.entry(message).or_default() += 1;
-            }
-        }
-        (times, strangers)
-    }
-
     fn reckon(mut self) -> Report {
-        let (stored, strangers) = self.stored();
-        let acknowledged = self.load.acknowledged();
-        let record: &Record = &self.tap.record();
-        let report = &mut self.report;
-        report.published = acknowledged.len() as u64;
-        report.stored = stored.len() as u64;
-        report.stored_twice = strangers;
-        report.strange_acks = record.strange_acks;
-        report.recoveries_ms.sort_unstable();
-        let nothing = crate::tap::Seen::default();
-        for (message, at) in (0..).zip(&acknowledged) {
-            let seen = record.messages.get(&message).unwrap_or(&nothing);
-            let times = stored.get(&message).copied().unwrap_or(0);
-            report.acknowledged += u64::from(seen.is_acknowledged);
-            report.twice_on_wire += u64::from(seen.deliveries > 1);
-            if times > seen.packet_ids.len().max(1) as u32 {
-                report.stored_twice += 1;
-                if report.stored_twice < 5 {
-                    eprintln!("stored {times} times: message {message}, {seen:?}");
-                }
-            }
-            if times > 0 {
-                continue;
-            }
-            let is_forgotten = !has_time(message)
-                && at.is_some_and(|at| {
-                    self.broker_killed.iter().any(|killed| at <= *killed && *killed - at < BROKER_FORGETS)
-                });
-            match (seen.is_acknowledged, is_forgotten) {
-                (true, _) => {
-                    report.acknowledged_but_lost += 1;
-                    if report.acknowledged_but_lost < 5 {
-                        eprintln!("acknowledged and not stored: message {message}, {seen:?}");
-                    }
-                }
-                (false, true) => report.forgotten_by_broker += 1,
-                (false, false) => {
-                    report.published_not_stored += 1;
-                    if report.published_not_stored < 5 {
-                        eprintln!("published and not stored: message {message}, {seen:?}");
-                    }
-                }
-            }
-        }
-        let unknown = stored.keys().filter(|message| **message >= report.published).count();
-        report.stored_twice += unknown as u64;
-        report.clone()
+        let stored = self.messages.stored(&self.agent.http());
+        let may_be_forgotten = |message, at: Option<Instant>| {
+            let was_killed =
+                |at| self.broker_killed.iter().any(|killed| at <= *killed && *killed - at < BROKER_FORGETS);
+            !has_time(message) && at.is_some_and(was_killed)
+        };
+        self.report.account = Account::draw(&stored, &self.load, &self.tap.record(), may_be_forgotten);
+        self.report.recoveries_ms.sort_unstable();
+        self.report.clone()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Chance, recognise};
+    use super::{Chance, life};
 
     #[test]
-    fn messages_are_recognised_and_lives_spread_over_the_exponents() {
-        assert_eq!(recognise(b"kill/3", b"{\"ts\":1,\"n\":2}"), Some(19));
-        assert_eq!(recognise(b"other/3", b"{\"n\":2}"), None);
+    fn lives_spread_over_the_exponents() {
         let mut chance = Chance(1);
-        let lives: Vec<u128> = (0..1_000).map(|_| chance.life().as_millis()).collect();
+        let lives: Vec<u128> = (0..1_000).map(|_| life(&mut chance).as_millis()).collect();
         let below = |bound| lives.iter().filter(|life| **life < bound).count();
         assert!((400..600).contains(&below(500)) && below(50) == 0 && below(5_000) == 1_000);
     }

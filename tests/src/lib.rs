@@ -19,6 +19,10 @@
 //! | `wire` | MQTT frames, as far as the next two need them |
 //! | `tap` | a proxy between agent and broker that keeps an account of what was delivered and acknowledged |
 //! | `load` | numbered messages at a fixed rate, and which of them the broker has taken |
+//! | `reckoning` | what those messages are, and what became of each: published, acknowledged, stored |
+//! | `chance` | chance from a seed |
+//! | `volume` | a small disk that can be filled and made read-only |
+//! | `disk` | an agent under load on such a disk |
 //! | `kill_loop` | kills of agent and broker under load, and the reckoning afterwards |
 //! | `offline` | what the command line says of block files, and what the static page shows |
 //!
@@ -26,7 +30,9 @@
 
 pub mod agent;
 pub mod browser;
+pub mod chance;
 pub mod dataset;
+pub mod disk;
 pub mod home;
 pub mod http;
 pub mod kill_loop;
@@ -37,9 +43,11 @@ pub mod port;
 pub mod process;
 pub mod publisher;
 pub mod range_server;
+pub mod reckoning;
 pub mod scratch;
 pub mod stored;
 pub mod tap;
+pub mod volume;
 pub mod wait;
 pub mod wire;
 pub mod workspace;

@@ -34,15 +34,17 @@ fn what_is_acknowledged_is_stored_and_stored_once() {
             std::fs::File::options().create(true).append(true).open(path).expect("a report can be written");
         writeln!(file, "{report}").expect("a report can be written");
     }
-    assert_eq!(report.acknowledged_but_lost, 0, "{report}");
-    assert_eq!(report.published_not_stored, 0, "{report}");
-    assert_eq!(report.stored_twice, 0, "{report}");
-    assert_eq!(report.strange_acks, 0, "{report}");
+    assert_eq!(report.account.acknowledged_but_lost, 0, "{report}");
+    assert_eq!(report.account.published_not_stored, 0, "{report}");
+    assert_eq!(report.account.stored_twice, 0, "{report}");
+    assert_eq!(report.account.strange_acks, 0, "{report}");
     // What was to happen did.
     assert!(report.kills == kills && report.kills_near > 0 && report.broken_lines > 0, "{report}");
     assert!(kills < 10 || (report.broker_kills > 0 && report.pauses > 0), "{report}");
     assert!(
-        report.twice_on_wire > 0 && report.acknowledged > 0 && !report.recoveries_ms.is_empty(),
+        report.account.twice_on_wire > 0
+            && report.account.acknowledged > 0
+            && !report.recoveries_ms.is_empty(),
         "{report}"
     );
 }
@@ -52,5 +54,5 @@ fn an_agent_that_acknowledges_before_it_writes_is_found_out() {
     let plan = Plan { seed: 7, kills: 5, acknowledges_early: true, ingest: "commit_interval = \"250ms\"" };
     let report = run(&plan);
     eprintln!("{report}");
-    assert!(report.acknowledged_but_lost > 0, "{report}");
+    assert!(report.account.acknowledged_but_lost > 0, "{report}");
 }

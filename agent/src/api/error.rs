@@ -16,6 +16,8 @@ pub enum Code {
     TooLarge,
     /// Not now; come back.
     Busy,
+    /// The disk takes nothing for now: `/api/health` says why; come back once that is mended.
+    Unavailable,
     /// Stored data can't be read; `siltstone verify` says which.
     Damaged,
     /// The agent's fault.
@@ -30,6 +32,7 @@ impl Code {
             Self::NotFound => "not_found",
             Self::TooLarge => "too_large",
             Self::Busy => "busy",
+            Self::Unavailable => "unavailable",
             Self::Damaged => "damaged",
             Self::Internal => "internal",
         }
@@ -41,7 +44,7 @@ impl Code {
             Self::BadRequest => 400,
             Self::NotFound => 404,
             Self::TooLarge => 413,
-            Self::Busy => 503,
+            Self::Busy | Self::Unavailable => 503,
             Self::Damaged | Self::Internal => 500,
         }
     }

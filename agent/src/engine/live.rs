@@ -7,10 +7,11 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use siltstone_core::point::ValueKind;
+use siltstone_core::block::SegmentId;
+use siltstone_core::point::{TimeRange, ValueKind};
 use siltstone_core::series::SeriesName;
 use siltstone_core::store::{
-    PartitionSpan, Recovery, SeriesId, Store, StoreConfig, StoreError, Work, name_store,
+    PartitionSpan, Recovery, SegmentState, SeriesId, Store, StoreConfig, StoreError, Work, name_store,
 };
 
 use super::shelves::Kept;
@@ -79,6 +80,8 @@ pub struct Engine {
     pub(super) store: Mutex<Store<FileMedium>>,
     pub(super) medium: FileMedium,
     pub(super) kept: Mutex<Kept>,
+    /// Why the store takes nothing, until it is open again.
+    failure: Mutex<Option<String>>,
     config: StoreConfig,
     wear: Wear,
     _lock: StoreLock,
@@ -86,6 +89,7 @@ pub struct Engine {
 
 /// The store's settings from the configuration.
 fn store_config(config: &DataConfig) -> StoreConfig {
+    let segment_blocks_max = u32::try_from(config.segment_max_bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
     StoreConfig {
         partition: match config.partition {
             Partition::Hour => PartitionSpan::Hour,
@@ -93,7 +97,9 @@ fn store_config(config: &DataConfig) -> StoreConfig {
             Partition::Month => PartitionSpan::Month,
             Partition::Year => PartitionSpan::Year,
         },
-        segment_blocks_max: u32::try_from(config.segment_max_bytes / BLOCK_BYTES).unwrap_or(u32::MAX),
+        segment_blocks_max,
+        // Space ahead counts as taken, and what is taken twice over can't be kept: so never a large part of a segment.
+        segment_grow_blocks: StoreConfig::default().segment_grow_blocks.min(segment_blocks_max / 4).max(1),
         retention_bytes: config.max_bytes,
         retention_ns: config.retention_ns,
         unacknowledged_max: UNACKNOWLEDGED_MAX,
@@ -115,8 +121,15 @@ impl Engine {
         let config = store_config(config);
         let (store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
         let wear = Wear::new(store.written(), card_bytes);
-        let (store, kept) = (Mutex::new(store), Mutex::new(Kept::default()));
-        let engine = Self { store, medium, kept, config, wear, _lock: lock };
+        let engine = Self {
+            store: Mutex::new(store),
+            medium,
+            kept: Mutex::new(Kept::default()),
+            failure: Mutex::new(None),
+            config,
+            wear,
+            _lock: lock,
+        };
         Ok((engine, recovery))
     }
 
@@ -171,26 +184,86 @@ impl Engine {
     ///
     /// The store's: it takes nothing more then.
     pub fn work(&self, now_ns: Option<i64>, is_exact: bool) -> Result<bool, StoreError<FileError>> {
-        let mut store = self.store();
-        store.set_time(now_ns, is_exact);
-        let is_more = store.work(WORK_ROWS)? == Work::More;
-        drop(store);
+        let is_more = self.change(|store| {
+            store.set_time(now_ns, is_exact);
+            store.work(WORK_ROWS).map(|work| work == Work::More)
+        })?;
         if is_more {
             self.forget_dropped();
         }
         Ok(is_more)
     }
 
+    /// Seals what is open; gives the segments that were, and the store's epoch then.
+    ///
+    /// # Errors
+    ///
+    /// The store's: it takes nothing more then.
+    pub fn seal(&self) -> Result<(Vec<SegmentId>, u32), StoreError<FileError>> {
+        let sealed = |store: &Store<FileMedium>| -> Vec<SegmentId> {
+            let sealed = store.segments().iter().filter(|file| matches!(file.state, SegmentState::Sealed(_)));
+            sealed.map(|file| file.header.id).collect()
+        };
+        self.change(|store| {
+            let before = sealed(store);
+            store.seal()?;
+            let mut now = sealed(store);
+            now.retain(|id| !before.contains(id));
+            Ok((now, store.epoch()))
+        })
+    }
+
+    /// Deletes what the named series have in `span`, durably, and gives the store's epoch then.
+    ///
+    /// # Errors
+    ///
+    /// The store's: it takes nothing more then.
+    pub fn delete(&self, names: &[SeriesName], span: TimeRange) -> Result<u32, StoreError<FileError>> {
+        self.change(|store| store.delete(names, span).map(|()| store.epoch()))
+    }
+
+    /// Does something to the store, and remembers of what it failed before anybody else finds it failed.
+    fn change<T>(
+        &self,
+        operation: impl FnOnce(&mut Store<FileMedium>) -> Result<T, StoreError<FileError>>,
+    ) -> Result<T, StoreError<FileError>> {
+        let mut store = self.store();
+        let result = operation(&mut store);
+        if let Err(error) = &result {
+            self.reason(error);
+        }
+        result
+    }
+
+    /// The first cause of a failure: an error that says no more than that the store failed before is no help.
+    pub fn reason(&self, error: &StoreError<FileError>) -> String {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            StoreError::Failed => failure.clone().unwrap_or_else(|| error.to_string()),
+            StoreError::Medium(cause) => failure.get_or_insert_with(|| cause.to_string()).clone(),
+            _ => failure.get_or_insert_with(|| error.to_string()).clone(),
+        }
+    }
+
+    /// Why the store takes nothing; `None` while it does.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Opens the store again after a failure. Everything that was committed is there, of the rest
-    /// some; numbers of series are new.
+    /// some; numbers of series are new. Until then, and where it fails, the old one answers: on a bad medium
+    /// that may take long.
     ///
     /// # Errors
     ///
     /// As [`Self::open`]; the store stays failed then.
     pub fn reopen(&self) -> Result<Recovery, EngineError> {
-        let mut store = self.store();
+        self.store().retire();
         let (fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
+        let mut store = self.store();
         *store = fresh;
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        drop(store);
         Ok(recovery)
     }
 }

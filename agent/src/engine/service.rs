@@ -7,11 +7,12 @@ use serde_json::{Value, json};
 use siltstone_core::point::TimeRange;
 use siltstone_core::query::Holding;
 use siltstone_core::segment::Suggest;
-use siltstone_core::store::{RunContent, SegmentState};
+use siltstone_core::store::{RunContent, StoreError};
 
 use super::live::Engine;
 use super::shelves::id_text;
 use crate::api::{Answer, ApiError, Code, Deletion, Question};
+use crate::files::FileError;
 use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
 use crate::ingest::CommitHandle;
 use crate::shelf::ParsedSelector;
@@ -33,6 +34,29 @@ impl AgentService {
     /// A service over `engine`; `parts` are the other rooms' words on how they are.
     pub fn new(engine: Arc<Engine>, parts: Vec<HealthPart>) -> Self {
         Self { engine, parts, commits: None }
+    }
+
+    /// What somebody is told whose change the store did not take: a word that says to come back, unless the fault is ours.
+    fn refusal(&self, action: &str, error: &StoreError<FileError>) -> ApiError {
+        let reason = self.engine.reason(error);
+        match error {
+            StoreError::Failed => ApiError::new(
+                Code::Unavailable,
+                format!("nothing was changed: the store takes nothing for now, because {reason}"),
+            ),
+            StoreError::Medium(_) => ApiError::new(
+                Code::Unavailable,
+                format!("{action} failed, and may or may not have happened: {reason}"),
+            ),
+            _ => ApiError::new(Code::Internal, format!("{action} failed: {reason}")),
+        }
+    }
+
+    /// What was changed is durable, and with it every message before: those need not wait their time for their acknowledgement.
+    fn settle(&self, epoch: u32) {
+        if self.commits.as_ref().is_some_and(|commits| !commits.commit(epoch)) {
+            tracing::warn!("it is done, but what came since then is not durable yet");
+        }
     }
 
     /// The same with a pipeline that commits what is written over HTTP.
@@ -148,20 +172,9 @@ impl Service for AgentService {
     }
 
     fn seal(&self) -> Result<Vec<String>, ApiError> {
-        let mut store = self.engine.store();
-        let before: Vec<_> = store.segments().iter().map(|file| file.header.id).collect();
-        store.seal().map_err(|error| ApiError::new(Code::Internal, format!("sealing failed: {error}")))?;
-        let sealed = store.segments().iter().filter(|file| matches!(file.state, SegmentState::Sealed(_)));
-        let sealed =
-            sealed.filter(|file| !before.contains(&file.header.id)).map(|file| id_text(&file.header.id));
-        let sealed = sealed.collect();
-        let epoch = store.epoch();
-        drop(store);
-        // What is sealed is durable: its messages can be acknowledged, and need not wait their time.
-        if self.commits.as_ref().is_some_and(|commits| !commits.commit(epoch)) {
-            tracing::warn!("the segments are sealed, but what came since then is not durable yet");
-        }
-        Ok(sealed)
+        let (sealed, epoch) = self.engine.seal().map_err(|error| self.refusal("sealing", &error))?;
+        self.settle(epoch);
+        Ok(sealed.iter().map(id_text).collect())
     }
 
     fn delete(&self, deletion: &Deletion) -> Result<usize, ApiError> {
@@ -170,8 +183,8 @@ impl Service for AgentService {
         let names: Vec<_> = shelf.list(&selector).into_iter().map(|holding| holding.name).collect();
         self.engine.give_back(shelf);
         let span = TimeRange::new(deletion.begin_ns, deletion.end_ns);
-        let deleted = self.engine.store().delete(&names, span);
-        deleted.map_err(|error| ApiError::new(Code::Internal, format!("deleting failed: {error}")))?;
+        let epoch = self.engine.delete(&names, span).map_err(|error| self.refusal("deleting", &error))?;
+        self.settle(epoch);
         tracing::info!("{} series were deleted in a range: {}", names.len(), deletion.select);
         Ok(names.len())
     }
@@ -190,9 +203,11 @@ impl Service for AgentService {
                 "segments": segments.len(),
                 "segment_bytes": blocks * BLOCK_BYTES,
                 "late_points": store.late_points(),
+                "problem": self.engine.failure(),
             },
         });
         drop(store);
+        let is_failing = !document["store"]["problem"].is_null();
         document["written"] = self.engine.wear_json();
         if let Some(fields) = document.as_object_mut() {
             for (key, part) in &self.parts {
@@ -201,6 +216,9 @@ impl Service for AgentService {
                     fields.insert("status".to_owned(), "degraded".into());
                 }
                 fields.insert((*key).to_owned(), part);
+            }
+            if is_failing {
+                fields.insert("status".to_owned(), "failing".into());
             }
         }
         document

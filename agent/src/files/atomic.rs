@@ -16,11 +16,19 @@ pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
     let temporary = path.with_extension("tmp");
-    let mut file = File::create(&temporary)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
+    let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if let Err(error) = written {
+        // What a full disk left of it is no use to anybody, and room is what it lacks.
+        let _ = fs::remove_file(&temporary);
+        return Err(error);
+    }
     flush_directory(directory)
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
 }
 
 /// Makes the names in a directory durable.
@@ -45,5 +53,15 @@ mod tests {
         replace_file(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_failure_leaves_the_old_file_and_nothing_else() {
+        let dir = TestDir::new("atomic-fails");
+        let path = dir.path().join("x.json");
+        // A directory in its place: the rename fails.
+        std::fs::create_dir(&path).unwrap();
+        assert!(replace_file(&path, b"one").is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

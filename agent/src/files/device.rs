@@ -30,9 +30,12 @@ pub struct FileDevice {
 
 impl FileDevice {
     pub(super) fn new(file: File, path: &Path) -> Self {
+        // It lives longer under the name that it gets once it is whole: errors say that one.
+        let is_part = path.extension().is_some_and(|extension| extension == "part");
+        let path = if is_part { path.with_extension("") } else { path.to_owned() };
         Self {
             file,
-            path: path.to_owned(),
+            path,
             #[cfg(test)]
             faults: std::sync::Arc::default(),
         }

@@ -9,6 +9,8 @@ use crate::config::DataConfig;
 
 /// Percent of the free space that a store takes of its own accord.
 const SHARE_PERCENT: u64 = 80;
+/// What the journal takes: four files of 16 MiB.
+const JOURNAL_BYTES: u64 = 4 * (16 << 20);
 
 /// Bytes that the segments of the store may have; where the configuration leaves it open, the answer of the first start
 /// is kept in `state/max_bytes`.
@@ -27,7 +29,11 @@ pub(crate) fn limit(config: &DataConfig) -> Result<u64, FileError> {
     let kept = || -> io::Result<u64> {
         fs::create_dir_all(&config.dir)?;
         let volume = rustix::fs::statvfs(&config.dir)?;
-        let free = volume.f_bavail.saturating_mul(volume.f_frsize);
+        let mut free = volume.f_bavail.saturating_mul(volume.f_frsize);
+        if !config.dir.join("journal").exists() {
+            // It is going to be made, and is none of the segments.
+            free = free.saturating_sub(JOURNAL_BYTES);
+        }
         let bytes = (free / 100 * SHARE_PERCENT).max(config.segment_max_bytes.saturating_mul(4));
         replace_file(&path, format!("{bytes}\n").as_bytes())?;
         Ok(bytes)

@@ -324,7 +324,7 @@ impl Pipeline {
     ///
     /// While the agent is ending there is one attempt: what is not acknowledged comes again next time.
     fn recover(&mut self, error: &StoreError<FileError>, runtime: &Handle) {
-        let mut problem = format!("the store fails: {error}");
+        let mut problem = format!("the store fails: {}", self.engine.reason(error));
         // What they wrote themselves is not ours to write again: they are told that it is not durable.
         self.waiters.clear();
         let mut wait = REOPEN_FIRST;
@@ -333,16 +333,13 @@ impl Pipeline {
             self.status.set_mode(Mode::Slow);
             self.status.set_problem(Some(problem));
             let ending = *self.phase.borrow() != Phase::Run;
-            let mut phase = self.phase.clone();
-            runtime.block_on(async {
-                let _ =
-                    tokio::time::timeout(wait, phase.wait_for(|phase| *phase != Phase::Run && !ending)).await;
-            });
+            runtime.block_on(self.pause(wait, ending));
             wait = (wait * 2).min(REOPEN_LAST);
             problem = match self.try_again() {
                 Ok(()) => {
                     tracing::info!("the store is open again");
                     self.status.set_problem(None);
+                    self.status.set_mode(Mode::Live);
                     return self.acknowledge();
                 }
                 Err(problem) => problem,
@@ -352,6 +349,20 @@ impl Pipeline {
                 self.pending.clear();
                 self.pending_bytes = 0;
                 return;
+            }
+        }
+    }
+
+    /// Waits before the store is opened again; less where the agent is to end.
+    async fn pause(&mut self, wait: Duration, is_ending: bool) {
+        let pause = sleep_until(Instant::now() + wait);
+        tokio::pin!(pause);
+        loop {
+            tokio::select! {
+                () = &mut pause => return,
+                _ = self.phase.wait_for(|phase| *phase != Phase::Run), if !is_ending => return,
+                // Nothing is durable for now, and nobody is to wait until it is.
+                Some(request) = self.requests.recv() => drop(request),
             }
         }
     }

@@ -173,6 +173,12 @@ impl<M: Medium> Store<M> {
         })
     }
 
+    /// Takes nothing more from here on, as after a failure: somebody is going to open the store again. What it holds can
+    /// be asked until then.
+    pub fn retire(&mut self) {
+        self.is_failed = true;
+    }
+
     /// Runs an operation that may leave memory and medium apart when it fails: the last one then.
     pub(super) fn guarded<T>(
         &mut self,
