@@ -15,20 +15,21 @@ round_kills=50
 
 part_store() {
   SILTSTONE_SOAK=${SOAK_MINUTES:-30} SILTSTONE_SOAK_PROGRESS=$kept/store.progress \
-    cargo test --locked --release -p siltstone-core --lib store::tests::soak -- --nocapture
+    cargo test --locked --profile soak -p siltstone-core --lib store::tests::soak -- --nocapture
 }
 
 part_fuzz() {
-  cargo test --locked --release -p siltstone-fuzz --test replay -- --ignored
-  cargo run --locked --release -p siltstone-fuzz -- --minutes "${SOAK_FUZZ_MINUTES:-100}" --progress "$kept/fuzz.progress"
+  cargo test --locked --profile soak -p siltstone-fuzz --test replay -- --ignored
+  cargo run --locked --profile soak -p siltstone-fuzz -- --minutes "${SOAK_FUZZ_MINUTES:-100}" --progress "$kept/fuzz.progress"
 }
 
 part_bits() {
-  cargo test --locked --release -p siltstone-core --lib segment::check -- --ignored --nocapture
+  cargo test --locked --profile soak -p siltstone-core --lib segment::check -- --ignored --nocapture
 }
 
-# The sum of a figure over all rounds.
-sum() { tr ' ' '\n' <"$kept/kills.txt" | awk -F = -v name="$1" '$1 == name { s += $2 } END { print s + 0 }'; }
+# A figure of each round, the smallest first; and its sum.
+each() { tr ' ' '\n' <"$kept/kills.txt" | awk -F = -v name="$1" '$1 == name { print $2 }' | sort -n; }
+sum() { each "$1" | awk '{ s += $1 } END { print s + 0 }'; }
 
 part_kills() {
   local kills=${SOAK_KILLS:-1000} seed
@@ -38,7 +39,7 @@ part_kills() {
     grep -q "^seed=$seed " "$kept/kills.txt" && continue
     SILTSTONE_KILLS=$round_kills SILTSTONE_KILL_SEED=$seed SILTSTONE_KILL_REPORT=$kept/kills.txt \
       SILTSTONE_BIN=${CARGO_TARGET_DIR:-target}/release/siltstone \
-      cargo test --locked --release -p siltstone-tests --test kill_loop -- --nocapture what_is_acknowledged
+      cargo test --locked --profile soak -p siltstone-tests --test kill_loop -- --nocapture what_is_acknowledged
   done
   local name
   printf '\n'

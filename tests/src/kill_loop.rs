@@ -57,7 +57,7 @@ pub struct Report {
     pub broken_lines: u32,
     /// What became of the messages.
     pub account: Account,
-    /// From the start of an agent to its first answer, milliseconds, sorted.
+    /// From the start of an agent to its first answer, milliseconds, sorted; of those that lived to give one.
     pub recoveries_ms: Vec<u64>,
 }
 
@@ -87,6 +87,7 @@ impl fmt::Display for Report {
             ("twice_on_wire", self.account.twice_on_wire),
             ("forgotten_by_broker", self.account.forgotten_by_broker),
             ("strange_acks", self.account.strange_acks),
+            ("recoveries", self.recoveries_ms.len() as u64),
             ("recovery_p50_ms", self.recovery_ms(50)),
             ("recovery_p99_ms", self.recovery_ms(99)),
         ];
@@ -113,7 +114,8 @@ struct Run {
     tap: Tap,
     agent: Agent,
     load: Load,
-    launched: Instant,
+    /// When the agent was started, until it answers.
+    silent_since: Option<Instant>,
     killed: Option<Instant>,
     broker_killed: Vec<Instant>,
     report: Report,
@@ -151,7 +153,7 @@ impl Run {
             tap,
             agent,
             load,
-            launched: Instant::now(),
+            silent_since: None,
             killed: None,
             broker_killed: Vec::new(),
             report: Report { seed: plan.seed, ..Report::default() },
@@ -165,6 +167,10 @@ impl Run {
         let end = begin + life;
         let event = begin + life.mul_f64(self.chance.fraction() / 2.0);
         self.live_until(event);
+        if matches!(kill % 10, 3 | 5) {
+            // Nobody asks while that happens, so that an answer after it says nothing about the start.
+            self.silent_since = None;
+        }
         match kill % 10 {
             3 => self.kill_broker(),
             5 => self.pause(),
@@ -181,8 +187,8 @@ impl Run {
         self.report.kills += 1;
         self.report.kills_near += u32::from(self.killed.is_some_and(|before| now - before < NEAR));
         self.killed = Some(now);
+        self.silent_since = Some(Instant::now());
         self.agent.launch();
-        self.launched = Instant::now();
     }
 
     /// Waits, and sees when the agent answers first.
@@ -190,11 +196,13 @@ impl Run {
         // One that is paused does not answer.
         let http = Http::with_timeout(self.agent.port, Duration::from_millis(200));
         while Instant::now() < end {
-            // The first life began with the answer.
-            if self.killed.is_some_and(|killed| killed < self.launched)
+            if let Some(since) = self.silent_since
                 && http.try_get("/api/health").is_some_and(|answer| answer.status == 200)
             {
-                self.report.recoveries_ms.push(self.launched.elapsed().as_millis() as u64);
+                self.report.recoveries_ms.push(since.elapsed().as_millis() as u64);
+                self.silent_since = None;
+            }
+            if self.silent_since.is_none() {
                 std::thread::sleep(end.saturating_duration_since(Instant::now()));
             }
             let left = end.saturating_duration_since(Instant::now());
