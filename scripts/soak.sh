@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Longer than in `make test`, part by part; names of parts (store, kills) limit it.
+# Longer than in `make test`, part by part; names of parts (store, disk) limit it.
 #
 #   store   the store on the simulated medium, for SOAK_MINUTES (30): every short sequence of operations with
 #           every subset of what was not flushed, every bit, every failing call, then random workloads
 #   fuzz    every decoder under changed inputs for SOAK_FUZZ_MINUTES in all (100), at most ten minutes each
 #   bits    every single bit of two small segments, sealed and not, under the verifier
 #   kills   SOAK_KILLS kills of the agent under load (1000), in rounds of 50 with a seed each
+#   disk    SOAK_CYCLES times a full disk and back under load (100), in rounds of 25
 #
 # Each part goes on where it stopped: what is done stands in target/soak/, which SOAK_FRESH=1 forgets.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 kept=${CARGO_TARGET_DIR:-target}/soak
 round_kills=50
+round_cycles=25
 
 part_store() {
   SILTSTONE_SOAK=${SOAK_MINUTES:-30} SILTSTONE_SOAK_PROGRESS=$kept/store.progress \
@@ -27,9 +29,11 @@ part_bits() {
   cargo test --locked --profile soak -p siltstone-core --lib segment::check -- --ignored --nocapture
 }
 
-# A figure of each round, the smallest first; and its sum.
-each() { tr ' ' '\n' <"$kept/kills.txt" | awk -F = -v name="$1" '$1 == name { print $2 }' | sort -n; }
-sum() { each "$1" | awk '{ s += $1 } END { print s + 0 }'; }
+# A figure of each round of a part, the smallest first; and its sum.
+each_of() { tr ' ' '\n' <"$1" | awk -F = -v name="$2" '$1 == name { print $2 }' | sort -n; }
+sum_of() { each_of "$1" "$2" | awk '{ s += $1 } END { print s + 0 }'; }
+each() { each_of "$kept/kills.txt" "$1"; }
+sum() { sum_of "$kept/kills.txt" "$1"; }
 
 part_kills() {
   local kills=${SOAK_KILLS:-1000} seed
@@ -52,12 +56,29 @@ part_kills() {
   [ "$(($(sum acknowledged_but_lost) + $(sum published_not_stored) + $(sum stored_twice)))" = 0 ]
 }
 
+part_disk() {
+  local cycles=${SOAK_CYCLES:-100} name
+  touch "$kept/disk.txt"
+  cargo build --locked --release -p siltstone --bin siltstone
+  while [ "$(sum_of "$kept/disk.txt" cycles)" -lt "$cycles" ]; do
+    SILTSTONE_DISK_CYCLES=$round_cycles SILTSTONE_DISK_REPORT=$kept/disk.txt \
+      SILTSTONE_BIN=${CARGO_TARGET_DIR:-target}/release/siltstone \
+      cargo test --locked --profile soak -p siltstone-tests --test full_disk -- --nocapture a_full_disk_stops
+    # Where no disk can be mounted the test has said so, and there is nothing to count.
+    [ -s "$kept/disk.txt" ] || return 1
+  done
+  printf '\n'
+  for name in cycles seconds published acknowledged stored acknowledged_but_lost published_not_stored stored_twice; do
+    printf '%-24s %d\n' "$name" "$(sum_of "$kept/disk.txt" "$name")"
+  done
+}
+
 bash scripts/setup.sh test
 [ "${SOAK_FRESH:-0}" = 0 ] || rm -rf "$kept"
 mkdir -p "$kept"
 kept=$(realpath "$kept")
 parts=("$@")
-[ $# -gt 0 ] || parts=(store fuzz bits kills)
+[ $# -gt 0 ] || parts=(store fuzz bits kills disk)
 for part in "${parts[@]}"; do
   declare -F "part_$part" >/dev/null || { echo "soak: there is no part '$part'" >&2; exit 2; }
   "part_$part"

@@ -10,6 +10,7 @@ pub mod files;
 pub mod http;
 pub mod ingest;
 pub mod mqtt;
+mod opening;
 pub mod run;
 pub mod sheet;
 pub mod shelf;

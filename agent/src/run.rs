@@ -16,17 +16,17 @@ use std::time::Duration;
 
 use siltstone_core::store::Recovery;
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 use crate::clock;
-use crate::config::{self, Config};
+use crate::config::{self, BrokerAddress, Config};
 use crate::decode::{DecodeOptions, Decoder, TopicPattern};
-use crate::engine::{AgentService, Engine, HealthPart};
-use crate::files::space;
+use crate::engine::{AgentService, Engine, HealthPart, OpenStore};
 use crate::http;
 use crate::ingest::{IngestStatus, Mode, Pipeline, PipelineOptions};
-use crate::mqtt::{AckQueue, Client, ClientOptions, Intake, Phase, Rumqtt, SessionFile, StatusCell, intake};
+use crate::mqtt::{AckQueue, Client, ClientOptions, Intake, Phase, Rumqtt, StatusCell, intake};
+use crate::opening::Opened;
 use crate::trusted_clock::TrustedClock;
 use crate::verify::{Scrub, ScrubOptions};
 
@@ -98,20 +98,26 @@ async fn end_signal() {
 ///
 /// As [`run`].
 pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<(), String> {
-    let mut config = config;
-    bound_space(&mut config);
-    let state = config.data.dir.join("state");
-    let (engine, recovery) = Engine::open(&config.data).map_err(|error| error.to_string())?;
-    let clock = Arc::new(TrustedClock::open(&state, config.data.trusts_clock));
+    tokio::pin!(end);
+    let first = Opened::first(&config)?;
+    let bound = http::bind(config.http.listen).await.map_err(|error| error.to_string())?;
+    let service = Arc::new(AgentService::waiting(&config.data.dir));
+    let (phase, phase_seen) = watch::channel(Phase::Run);
+    let doors = Arc::new(Notify::new());
+    let serving = tokio::spawn(serve(bound, Arc::clone(&service), Arc::clone(&doors), phase_seen.clone()));
+    let Opened { engine, recovery, session } = match first {
+        Ok(opened) => opened,
+        Err(fault) => {
+            doors.notify_one();
+            tokio::select! {
+                opened = Opened::after(fault, &config, &service) => opened?,
+                () = &mut end => return Err(service.closed_sentence()),
+            }
+        }
+    };
+    let clock = Arc::new(TrustedClock::open(&config.data.dir.join("state"), config.data.trusts_clock));
     report(&recovery);
     let engine = Arc::new(engine);
-    let bound = http::bind(config.http.listen).await.map_err(|error| error.to_string())?;
-    let address = bound.address();
-    let broker = format!("{}:{}", config.mqtt.broker.host, config.mqtt.broker.port);
-    let session = SessionFile::open(&state, config.mqtt.client_id.as_deref(), &broker)
-        .map_err(|error| format!("{}: can't keep the MQTT session: {error}", state.display()))?;
-
-    let (phase, phase_seen) = watch::channel(Phase::Run);
     let (way, receiver) = intake(INTAKE_MESSAGES_MAX, INTAKE_BYTES_MAX);
     let acks = Arc::new(AckQueue::new());
     let mqtt_status = Arc::new(StatusCell::default());
@@ -132,19 +138,16 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
     let scrubbing = tokio::task::spawn_blocking(move || scrub.run());
     let handle = Handle::current();
     let ingesting = tokio::task::spawn_blocking(move || pipeline.run(receiver, &handle));
-    let client = Client::new(
-        Rumqtt,
-        ClientOptions {
-            config: config.mqtt.clone(),
-            session,
-            intake: way.clone(),
-            acks: Arc::clone(&acks),
-            status: Arc::clone(&mqtt_status),
-            phase: phase_seen.clone(),
-            clock: clock::now_ns,
-        },
-    );
-    let mqtt = tokio::spawn(client.run());
+    let client = ClientOptions {
+        config: config.mqtt.clone(),
+        session,
+        intake: way.clone(),
+        acks: Arc::clone(&acks),
+        status: Arc::clone(&mqtt_status),
+        phase: phase_seen.clone(),
+        clock: clock::now_ns,
+    };
+    let mqtt = tokio::spawn(Client::new(Rumqtt, client).run());
 
     let clock_status = Arc::clone(&clock);
     let parts: Vec<HealthPart> = vec![
@@ -153,27 +156,29 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
         ("ingest", Box::new(move || ingest_status.to_json())),
         ("scrub", Box::new(move || scrub_status.to_json())),
     ];
-    let service = AgentService::new(Arc::clone(&engine), parts).committing(commits);
-    let mut ended = phase_seen;
-    let closed = async move { _ = ended.wait_for(|phase| *phase == Phase::Close).await };
-    let serving = tokio::spawn(bound.serve(http::router(Arc::new(service)), closed));
-    tracing::info!("collecting from mqtt://{broker} into {}", config.data.dir.display());
-    tracing::info!("the dashboard is at http://{address}/");
+    service.take(OpenStore { engine: Arc::clone(&engine), parts, commits: Some(commits) });
+    doors.notify_one();
+    let BrokerAddress { host, port } = &config.mqtt.broker;
+    tracing::info!("collecting from mqtt://{host}:{port} into {}", config.data.dir.display());
 
-    tokio::select! { () = end => {}, () = report_wear(Arc::clone(&engine)) => {} }
+    tokio::select! { () = &mut end => {}, () = report_wear(Arc::clone(&engine)) => {} }
     tracing::info!("ending");
     looking.abort();
     clock.close();
     wind_up(Tasks { ingesting, mqtt, serving, scrubbing }, &phase, engine).await
 }
 
-/// Says how much the segments may take, where the configuration does not.
-fn bound_space(config: &mut Config) {
-    match space::limit(&config.data) {
-        Ok(bytes) => config.data.max_bytes = Some(bytes),
-        // Where it matters, opening the store says more.
-        Err(error) => tracing::warn!("{error}; the store may fill its volume"),
-    }
+/// Answers HTTP once there is something to answer.
+async fn serve(
+    bound: http::Bound,
+    service: Arc<AgentService>,
+    doors: Arc<Notify>,
+    mut phase: watch::Receiver<Phase>,
+) -> io::Result<()> {
+    doors.notified().await;
+    tracing::info!("the dashboard is at http://{}/", bound.address());
+    let closed = async move { _ = phase.wait_for(|phase| *phase == Phase::Close).await };
+    bound.serve(http::router(service), closed).await
 }
 
 /// Asks from time to time whether the clock is synchronised.
@@ -221,10 +226,8 @@ async fn wind_up(tasks: Tasks, phase: &watch::Sender<Phase>, engine: Arc<Engine>
     if !drained {
         return Err("the store did not take the last messages in time; they will come again".to_owned());
     }
-    let checkpoint = tokio::task::spawn_blocking(move || {
-        let checkpoint = engine.store().checkpoint().map_err(|error| error.to_string());
-        checkpoint.map(|()| engine.wear_sentence())
-    });
+    let checkpoint =
+        tokio::task::spawn_blocking(move || engine.checkpoint().map(|()| engine.wear_sentence()));
     match checkpoint.await {
         Ok(Ok(sentence)) => {
             tracing::info!("{sentence}");

@@ -25,6 +25,9 @@ pub struct Agent {
     pub port: u16,
     /// Its store, as the test sees it.
     pub data: PathBuf,
+    /// Its store, as it sees it.
+    inside: PathBuf,
+    broker_url: String,
     setup: Setup,
     config: PathBuf,
     log: PathBuf,
@@ -65,19 +68,40 @@ impl Agent {
     /// The same with all that can be chosen.
     pub fn with(scratch: &Scratch, broker_url: &str, setup: Setup) -> Self {
         let port = port::free();
-        let config = scratch.join("siltstone.toml");
         let in_scratch = || (scratch.join("data"), scratch.join("data"));
         let (inside, data) = setup.data.clone().unwrap_or_else(in_scratch);
-        let Setup { data_lines, mqtt_lines, ingest_lines: ingest, .. } = &setup;
+        let config = scratch.join("siltstone.toml");
+        let broker_url = broker_url.to_owned();
+        let agent = Self {
+            port,
+            data,
+            inside,
+            broker_url,
+            setup,
+            config,
+            log: scratch.join("agent.log"),
+            process: None,
+        };
+        agent.write_config();
+        agent
+    }
+
+    /// Other further lines of `[data]`, from the next start on.
+    pub fn set_data_lines(&mut self, lines: &str) {
+        lines.clone_into(&mut self.setup.data_lines);
+        self.write_config();
+    }
+
+    fn write_config(&self) {
+        let Setup { data_lines, mqtt_lines, ingest_lines: ingest, .. } = &self.setup;
         // Tests kill, restart and look again: they need not wait for seconds until something is durable.
         let quick = if ingest.contains("commit_interval") { "" } else { "commit_interval = \"100ms\"\n" };
+        let (inside, broker_url, port) = (self.inside.display(), &self.broker_url, self.port);
         let text = format!(
-            "[data]\ndir = \"{}\"\n{data_lines}\n\n[mqtt]\nurl = \"{broker_url}\"\n{mqtt_lines}\n\n\
-             [http]\nlisten = \"127.0.0.1:{port}\"\n\n[ingest]\n{quick}{ingest}\n",
-            inside.display()
+            "[data]\ndir = \"{inside}\"\n{data_lines}\n\n[mqtt]\nurl = \"{broker_url}\"\n{mqtt_lines}\n\n\
+             [http]\nlisten = \"127.0.0.1:{port}\"\n\n[ingest]\n{quick}{ingest}\n"
         );
-        std::fs::write(&config, text).expect("a configuration can be written");
-        Self { port, data, setup, config, log: scratch.join("agent.log"), process: None }
+        std::fs::write(&self.config, text).expect("a configuration can be written");
     }
 
     /// Starts it and waits until it answers.
@@ -115,8 +139,7 @@ impl Agent {
 
     /// Runs its command line where it runs, on the store as it sees it.
     pub fn on_store(&self, subcommand: &str, arguments: &[&str]) -> Output {
-        let inside = self.setup.data.as_ref().map_or(&self.data, |(inside, _)| inside);
-        run(self.command().arg(subcommand).arg(inside).args(arguments), COMMAND_TIMEOUT)
+        run(self.command().arg(subcommand).arg(&self.inside).args(arguments), COMMAND_TIMEOUT)
     }
 
     /// `kill -9`, at whatever it is doing.
@@ -134,6 +157,13 @@ impl Agent {
         let status = self.process_mut().terminate(STOP_TIMEOUT);
         assert!(status.success(), "the agent stopped with {status}");
         self.process = None;
+    }
+
+    /// SIGTERM, whatever comes of it: its exit code and the last line of its log.
+    pub fn end(&mut self) -> (Option<i32>, String) {
+        let status = self.process_mut().terminate(STOP_TIMEOUT);
+        self.process = None;
+        (status.code(), self.log().lines().next_back().unwrap_or_default().to_owned())
     }
 
     /// Its exit status once it ends by itself.

@@ -42,20 +42,19 @@ pub struct Bench {
 
 impl Bench {
     /// Everything running; `None`, with the reason on standard error, where this machine gives no disk.
-    pub fn start(name: &str, size_bytes: u64, data_lines: &str) -> Option<Self> {
+    pub fn start(name: &str, size_bytes: u64, max_bytes_mib: u64) -> Option<Self> {
+        Self::start_with(name, size_bytes, max_bytes_mib, FILLERS)
+    }
+
+    /// The same with so many texts that fill.
+    pub fn start_with(name: &str, size_bytes: u64, max_bytes_mib: u64, fillers: usize) -> Option<Self> {
         let scratch = Scratch::new(name);
-        let volume = match Volume::new(&scratch, size_bytes) {
-            Ok(volume) => volume,
-            Err(reason) => {
-                eprintln!("\n!!! NOT TESTED: {name} needs the right to mount a disk of its own: {reason}\n");
-                return None;
-            }
-        };
+        let volume = Volume::or_say(&scratch, size_bytes)?;
         let broker = Mosquitto::start(&scratch);
         let tap = Tap::start(broker.port, recognise);
         let setup = Setup {
             data: Some((volume.inside().join("data"), volume.outside().join("data"))),
-            data_lines: format!("segment_max = \"1MiB\"\n{data_lines}"),
+            data_lines: data_lines(max_bytes_mib),
             mqtt_lines: "keep_alive = \"5s\"".to_owned(),
             before: volume.entering(),
             ..Setup::default()
@@ -63,9 +62,20 @@ impl Bench {
         let mut agent = Agent::with(&scratch, &tap.url(), setup);
         agent.start();
         agent.wait_for_log("subscribed", Duration::from_secs(20));
-        let messages = Messages::new(FILLERS);
+        let messages = Messages::new(fillers);
         let load = Load::start(broker.port, RATE, messages.compose());
         Some(Self { volume, agent, load, messages, tap, _broker: broker, _scratch: scratch })
+    }
+
+    /// Another quota, from the next start on.
+    pub fn set_quota(&mut self, max_bytes_mib: u64) {
+        self.agent.set_data_lines(&data_lines(max_bytes_mib));
+    }
+
+    /// Waits until something is stored, and seals it.
+    pub fn seal_something(&self) {
+        wait::for_true("messages are stored", NOTICE_TIMEOUT, || self.acknowledged() > 500);
+        assert_eq!(self.agent.http().post("/api/seal", &json!({})).status, 200);
     }
 
     /// The health document.
@@ -87,10 +97,24 @@ impl Bench {
                 let status = self.agent.http().post("/api/seal", &json!({})).status;
                 assert!([200, 503].contains(&status), "sealing on a full disk: {status}");
             }
-            let health = self.health();
-            // Whoever was first to find out, ingest follows.
-            health["status"] == "failing" && !health["ingest"]["problem"].is_null()
+            self.is_failing()
         });
+    }
+
+    /// Waits until the agent says that it can't go on; where `asks_to_seal` it is asked to do what needs the disk.
+    pub fn wait_failing(&self, asks_to_seal: bool) {
+        wait::for_true("the agent notices that the disk fails", NOTICE_TIMEOUT, || {
+            if asks_to_seal {
+                self.agent.http().post("/api/seal", &json!({}));
+            }
+            self.is_failing()
+        });
+    }
+
+    fn is_failing(&self) -> bool {
+        let health = self.health();
+        // Whoever was first to find out, ingest follows.
+        health["status"] == "failing" && !health["ingest"]["problem"].is_null()
     }
 
     /// Waits until the agent takes in messages again, by itself.
@@ -155,6 +179,10 @@ impl Bench {
         assert_tidy(&self.agent.data);
         account
     }
+}
+
+fn data_lines(max_bytes_mib: u64) -> String {
+    format!("segment_max = \"1MiB\"\nmax_bytes = \"{max_bytes_mib}MiB\"")
 }
 
 /// No file is empty that should not be, and nothing unfinished is left.

@@ -42,6 +42,15 @@ impl Volume {
         Err(reasons.trim().replace('\n', "; "))
     }
 
+    /// The same; `None`, with the reason on standard error, where there can be none.
+    pub fn or_say(scratch: &Scratch, size_bytes: u64) -> Option<Self> {
+        let made = Self::new(scratch, size_bytes);
+        made.inspect_err(|reason| {
+            eprintln!("\n!!! NOT TESTED, for want of the right to mount a disk: {reason}\n");
+        })
+        .ok()
+    }
+
     /// Its folder as those see it who run in it.
     pub fn inside(&self) -> &Path {
         &self.folder
@@ -95,7 +104,8 @@ impl Volume {
         let script = if is_read_only {
             format!("mount --bind '{folder}' '{folder}' && mount -o remount,bind,ro '{folder}'")
         } else {
-            format!("umount '{folder}'")
+            // Files that were opened through it may be open still.
+            format!("umount --lazy '{folder}'")
         };
         let words = self.entering();
         run(Command::new(&words[0]).args(&words[1..]).args(["sh", "-c", &script]), COMMAND_TIMEOUT).success();

@@ -36,7 +36,7 @@ pub(super) fn run(options: &DeleteOptions) -> Result<(), Failure> {
         (None, Some(dir)) if is_store(dir) => {
             let config = DataConfig { dir: dir.clone(), ..DataConfig::default() };
             let (engine, _) = Engine::open(&config)?;
-            let service = AgentService::new(Arc::new(engine), Vec::new());
+            let service = AgentService::new(Arc::new(engine));
             service.delete(&deletion).map_err(|error| Failure(error.to_string()))? as u64
         }
         (None, dir) => {

@@ -10,7 +10,7 @@ use super::arguments::InputOptions;
 use super::dispatch::{Failure, note};
 use crate::config::DataConfig;
 use crate::engine::{Engine, EngineError};
-use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf, UrlSource};
+use crate::shelf::{self, BlockSource, FileSource, Member, ParsedSelector, Shelf, UrlSource};
 
 /// A shelf, and the store it belongs to, which must stay open as long.
 pub(super) struct Input {
@@ -78,28 +78,9 @@ pub(super) fn block_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let mut files = Vec::new();
-    collect(path, 0, &mut files)?;
-    files.sort();
+    let files = shelf::block_files(path).map_err(Failure)?;
     if files.is_empty() {
         return Err(Failure(format!("{}: there is no block file (*.silt) in it", path.display())));
     }
     Ok(files)
-}
-
-fn collect(directory: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    // Deeper than any store; a link in a circle ends here.
-    if depth > 8 {
-        return Ok(());
-    }
-    let fail = |error: std::io::Error| Failure(format!("{}: can't list it: {error}", directory.display()));
-    for entry in std::fs::read_dir(directory).map_err(fail)? {
-        let path = entry.map_err(fail)?.path();
-        if path.is_dir() {
-            collect(&path, depth + 1, files)?;
-        } else if path.extension().is_some_and(|ending| ending == "silt") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

@@ -18,7 +18,7 @@ use super::shelves::Kept;
 use super::wear::Wear;
 use crate::config::{DataConfig, Partition};
 use crate::decode::Catalog;
-use crate::files::{FileError, FileMedium, LockError, StoreLock};
+use crate::files::{FileError, FileMedium, LockError, StoreLock, may_pass};
 
 /// Bytes of a block, as configurations count.
 const BLOCK_BYTES: u64 = 4096;
@@ -72,6 +72,17 @@ impl From<FileError> for EngineError {
 impl From<StoreError<FileError>> for EngineError {
     fn from(error: StoreError<FileError>) -> Self {
         Self::Store(error)
+    }
+}
+
+impl EngineError {
+    /// Whether it may pass without anybody changing a setting: the disk is full, read-only, or failing.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Lock(LockError::System(_, error)) => may_pass(error),
+            Self::Files(error) | Self::Store(StoreError::Medium(error)) => may_pass(&error.source),
+            _ => false,
+        }
     }
 }
 
@@ -211,6 +222,15 @@ impl Engine {
             now.retain(|id| !before.contains(id));
             Ok((now, store.epoch()))
         })
+    }
+
+    /// Puts everything into segments, so that the next start has nothing to take from the journal.
+    ///
+    /// # Errors
+    ///
+    /// One sentence: what the store failed of, now or before.
+    pub fn checkpoint(&self) -> Result<(), String> {
+        self.change(Store::checkpoint).map_err(|error| self.reason(&error))
     }
 
     /// Deletes what the named series have in `span`, durably, and gives the store's epoch then.

@@ -8,8 +8,10 @@
 //! | `live` | the open store: append, commit, seal, open again after a failure |
 //! | `shelves` | snapshots as shelves; what is kept between questions |
 //! | `wear` | what is written to the card, by cause and a day |
+//! | `closed` | a store that can't be opened for now: its files as they are |
 //! | `service` | the answers to HTTP |
 
+mod closed;
 mod live;
 mod service;
 mod shelves;
@@ -17,5 +19,5 @@ mod wear;
 
 pub(crate) use live::StoreCatalog;
 pub use live::{Engine, EngineError};
-pub use service::{AgentService, HealthPart};
+pub use service::{AgentService, HealthPart, OpenStore};
 pub use wear::{written_json, written_words};

@@ -1,7 +1,8 @@
 //! The answers to HTTP.
 
 use std::fs::File;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Value, json};
 use siltstone_core::point::TimeRange;
@@ -9,13 +10,14 @@ use siltstone_core::query::Holding;
 use siltstone_core::segment::Suggest;
 use siltstone_core::store::{RunContent, StoreError};
 
+use super::closed::ClosedStore;
 use super::live::Engine;
 use super::shelves::id_text;
 use crate::api::{Answer, ApiError, Code, Deletion, Question};
 use crate::files::FileError;
 use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
 use crate::ingest::CommitHandle;
-use crate::shelf::ParsedSelector;
+use crate::shelf::{ParsedSelector, Shelf};
 
 /// Bytes of a block.
 const BLOCK_BYTES: u64 = 4096;
@@ -23,19 +25,68 @@ const BLOCK_BYTES: u64 = 4096;
 /// A part of the health document: its key and what says how it is.
 pub type HealthPart = (&'static str, Box<dyn Fn() -> Value + Send + Sync>);
 
-/// The agent as HTTP sees it.
+/// The agent as HTTP sees it, with a store or before it has one.
 pub struct AgentService {
-    engine: Arc<Engine>,
-    parts: Vec<HealthPart>,
-    commits: Option<CommitHandle>,
+    closed: ClosedStore,
+    open: OnceLock<OpenStore>,
+}
+
+/// A running store, and who else knows something about the agent.
+pub struct OpenStore {
+    /// The store.
+    pub engine: Arc<Engine>,
+    /// The other rooms' words on how they are.
+    pub parts: Vec<HealthPart>,
+    /// The pipeline that commits what is written over HTTP, if there is one.
+    pub commits: Option<CommitHandle>,
 }
 
 impl AgentService {
-    /// A service over `engine`; `parts` are the other rooms' words on how they are.
-    pub fn new(engine: Arc<Engine>, parts: Vec<HealthPart>) -> Self {
-        Self { engine, parts, commits: None }
+    /// A service over `engine` alone.
+    pub fn new(engine: Arc<Engine>) -> Self {
+        let service = Self::waiting(engine.root());
+        service.take(OpenStore { engine, parts: Vec::new(), commits: None });
+        service
     }
 
+    /// A service that waits for the store in `root`: until then it answers from the files.
+    pub fn waiting(root: &Path) -> Self {
+        Self { closed: ClosedStore::new(root), open: OnceLock::new() }
+    }
+
+    /// Says why the store is not open yet.
+    pub fn wait_for(&self, problem: &str) {
+        self.closed.set_problem(problem);
+    }
+
+    /// Why the store is not open, as the last words of an agent that ends without one.
+    pub fn closed_sentence(&self) -> String {
+        self.closed.refusal().message
+    }
+
+    /// The store is open; the first one counts.
+    pub fn take(&self, open: OpenStore) {
+        let _ = self.open.set(open);
+    }
+
+    /// The store, for what needs it.
+    fn open(&self) -> Result<&OpenStore, ApiError> {
+        self.open.get().ok_or_else(|| self.closed.refusal())
+    }
+
+    /// Everything that `selector` needs; to be given back.
+    fn shelf(&self, selector: &ParsedSelector) -> Result<Shelf, ApiError> {
+        self.open.get().map_or_else(|| self.closed.shelf(), |open| open.engine.shelf(selector))
+    }
+
+    fn give_back(&self, shelf: Shelf) {
+        if let Some(open) = self.open.get() {
+            open.engine.give_back(shelf);
+        }
+    }
+}
+
+impl OpenStore {
     /// What somebody is told whose change the store did not take: a word that says to come back, unless the fault is ours.
     fn refusal(&self, action: &str, error: &StoreError<FileError>) -> ApiError {
         let reason = self.engine.reason(error);
@@ -58,27 +109,22 @@ impl AgentService {
             tracing::warn!("it is done, but what came since then is not durable yet");
         }
     }
-
-    /// The same with a pipeline that commits what is written over HTTP.
-    pub fn committing(self, commits: CommitHandle) -> Self {
-        Self { commits: Some(commits), ..self }
-    }
 }
 
 impl Service for AgentService {
     fn query(&self, question: &Question) -> Result<Answer, ApiError> {
         let selector = ParsedSelector::parse(&question.select)?;
-        let mut shelf = self.engine.shelf(&selector)?;
+        let mut shelf = self.shelf(&selector)?;
         let answer = shelf.ask(question);
-        self.engine.give_back(shelf);
+        self.give_back(shelf);
         answer
     }
 
     fn series(&self, search: &str, limit: usize) -> Result<SeriesList, ApiError> {
         let everything = ParsedSelector::everything()?;
-        let mut shelf = self.engine.shelf(&everything)?;
+        let mut shelf = self.shelf(&everything)?;
         let (holdings, span) = (shelf.list(&everything), shelf.span());
-        self.engine.give_back(shelf);
+        self.give_back(shelf);
         let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
         let found: Vec<_> = holdings
             .iter()
@@ -102,7 +148,7 @@ impl Service for AgentService {
 
     fn suggest(&self, what: &SuggestWhat, prefix: &str, limit: usize) -> Result<Vec<String>, ApiError> {
         let nothing = ParsedSelector::nothing()?;
-        let mut shelf = self.engine.shelf(&nothing)?;
+        let mut shelf = self.shelf(&nothing)?;
         let asked = match what {
             SuggestWhat::Metric => Suggest::Metric,
             SuggestWhat::Tag => Suggest::Tag,
@@ -110,8 +156,9 @@ impl Service for AgentService {
         };
         let mut words: std::collections::BTreeSet<String> =
             shelf.suggest(asked, prefix, limit).into_iter().collect();
-        self.engine.give_back(shelf);
-        let store = self.engine.store();
+        self.give_back(shelf);
+        let Some(open) = self.open.get() else { return Ok(words.into_iter().take(limit).collect()) };
+        let store = open.engine.store();
         let live = store.index();
         let known = match what {
             SuggestWhat::Metric => live.suggest_metrics(prefix, limit),
@@ -123,7 +170,7 @@ impl Service for AgentService {
     }
 
     fn segments(&self) -> Result<Vec<SegmentInfo>, ApiError> {
-        let runs = self.engine.runs(&ParsedSelector::nothing()?)?;
+        let runs = self.open()?.engine.runs(&ParsedSelector::nothing()?)?;
         let mut list: Vec<_> = runs
             .iter()
             .filter_map(|run| {
@@ -147,17 +194,15 @@ impl Service for AgentService {
     }
 
     fn segment(&self, id: &str) -> Result<SegmentBytes, ApiError> {
-        let runs = self.engine.runs(&ParsedSelector::nothing()?)?;
+        let engine = &self.open()?.engine;
+        let runs = engine.runs(&ParsedSelector::nothing()?)?;
         let found =
             runs.iter().find(|run| run.path.is_some() && id_text(&run.header.id).eq_ignore_ascii_case(id));
         let missing = || ApiError::new(Code::NotFound, format!("there is no segment {id}"));
         let run = found.ok_or_else(missing)?;
         let path = run.path.as_deref().ok_or_else(missing)?;
-        let path = self
-            .engine
-            .medium
-            .path(path)
-            .map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
+        let path =
+            engine.medium.path(path).map_err(|error| ApiError::new(Code::Internal, error.to_string()))?;
         let file = File::open(&path).map_err(|error| {
             if error.kind() == std::io::ErrorKind::NotFound {
                 return missing();
@@ -172,23 +217,31 @@ impl Service for AgentService {
     }
 
     fn seal(&self) -> Result<Vec<String>, ApiError> {
-        let (sealed, epoch) = self.engine.seal().map_err(|error| self.refusal("sealing", &error))?;
-        self.settle(epoch);
+        let open = self.open()?;
+        let (sealed, epoch) = open.engine.seal().map_err(|error| open.refusal("sealing", &error))?;
+        open.settle(epoch);
         Ok(sealed.iter().map(id_text).collect())
     }
 
     fn delete(&self, deletion: &Deletion) -> Result<usize, ApiError> {
         let selector = ParsedSelector::parse(&deletion.select)?;
-        let mut shelf = self.engine.shelf(&selector)?;
+        let open = self.open()?;
+        let mut shelf = open.engine.shelf(&selector)?;
         let names: Vec<_> = shelf.list(&selector).into_iter().map(|holding| holding.name).collect();
-        self.engine.give_back(shelf);
+        open.engine.give_back(shelf);
         let span = TimeRange::new(deletion.begin_ns, deletion.end_ns);
-        let epoch = self.engine.delete(&names, span).map_err(|error| self.refusal("deleting", &error))?;
-        self.settle(epoch);
+        let epoch = open.engine.delete(&names, span).map_err(|error| open.refusal("deleting", &error))?;
+        open.settle(epoch);
         tracing::info!("{} series were deleted in a range: {}", names.len(), deletion.select);
         Ok(names.len())
     }
 
+    fn health(&self) -> Value {
+        self.open.get().map_or_else(|| self.closed.health(), OpenStore::health)
+    }
+}
+
+impl OpenStore {
     fn health(&self) -> Value {
         let store = self.engine.store();
         let segments = store.segments();

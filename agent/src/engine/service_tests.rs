@@ -6,7 +6,7 @@ use siltstone_core::point::{Point, Timestamp, Value, ValueKind};
 use siltstone_core::series::SeriesName;
 use siltstone_core::store::Reading;
 
-use super::AgentService;
+use super::{AgentService, OpenStore};
 use crate::api::{Cell, Code, Question};
 use crate::config::DataConfig;
 use crate::engine::Engine;
@@ -38,10 +38,13 @@ fn service(dir: &TestDir, count: i64) -> AgentService {
         }
         store.commit().unwrap();
     }
-    AgentService::new(
-        Arc::new(engine),
-        vec![("mqtt", Box::new(|| serde_json::json!({"problem": "nobody there"})))],
-    )
+    let service = AgentService::waiting(engine.root());
+    service.take(OpenStore {
+        engine: Arc::new(engine),
+        parts: vec![("mqtt", Box::new(|| serde_json::json!({"problem": "nobody there"})))],
+        commits: None,
+    });
+    service
 }
 
 #[test]
@@ -182,7 +185,7 @@ fn deleted_readings_are_gone_and_their_files_are_let_go() {
     assert!(service.delete(&deletion("{", 100)).is_err());
     // Room for nothing: every sealed file goes, and nobody keeps one open.
     assert_eq!(service.delete(&deletion("{}", 1_000)).unwrap(), 2);
-    while service.engine.work(None, false).unwrap() {}
+    while service.open().unwrap().engine.work(None, false).unwrap() {}
     assert_eq!(rows("{}"), 0);
     let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
         let target = std::fs::read_link(entry.ok()?.path()).ok()?;

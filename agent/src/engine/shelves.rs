@@ -24,7 +24,7 @@ const FILES_MAX: usize = 256;
 /// Snapshots taken for one question, where files go in between.
 const SNAPSHOTS_MAX: usize = 5;
 /// How long a question may take.
-const TIME_LIMIT: Duration = Duration::from_secs(30);
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// What is kept between questions.
 #[derive(Default)]

@@ -27,6 +27,13 @@ impl fmt::Display for FileError {
     }
 }
 
+/// Whether the system's answer may be another one later: the disk is full, read-only, or failing.
+pub fn may_pass(error: &io::Error) -> bool {
+    use io::ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem)
+        || rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::IO)
+}
+
 impl std::error::Error for FileError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.source)

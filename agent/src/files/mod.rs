@@ -23,7 +23,7 @@ pub(crate) mod space;
 
 pub use atomic::{flush_directory, replace_file};
 pub use device::FileDevice;
-pub use error::FileError;
+pub use error::{FileError, may_pass};
 #[cfg(test)]
 pub(crate) use faults::Faults;
 pub use lock::{LockError, StoreLock};

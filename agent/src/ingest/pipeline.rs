@@ -78,6 +78,8 @@ pub struct Pipeline {
     seen: SeenPackets,
     /// When the first pending message must be committed.
     due: Option<Instant>,
+    /// Whether the store failed while the agent is ending.
+    is_given_up: bool,
 }
 
 /// What woke the thread.
@@ -111,6 +113,7 @@ impl Pipeline {
             waiters: Vec::new(),
             seen: SeenPackets::new(),
             due: None,
+            is_given_up: false,
         }
     }
 
@@ -150,11 +153,16 @@ impl Pipeline {
             self.show();
         }
         self.status.set_mode(Mode::Stopping);
-        while let Ok(message) = receiver.try_recv() {
+        // What a failing store does not take any more comes again after the next start.
+        while !self.is_given_up
+            && let Ok(message) = receiver.try_recv()
+        {
             self.take(&message, runtime);
             self.commit_if_full(runtime);
         }
-        self.commit(runtime);
+        if !self.is_given_up {
+            self.commit(runtime);
+        }
         self.show();
     }
 
@@ -346,6 +354,7 @@ impl Pipeline {
             };
             if ending {
                 tracing::error!("{problem}; what is not acknowledged will come again");
+                self.is_given_up = true;
                 self.pending.clear();
                 self.pending_bytes = 0;
                 return;

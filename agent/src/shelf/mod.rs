@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | `source` | where blocks come from: a file |
 //! | `url` | the same by address, with Range requests |
+//! | `directory` | the block files below a directory |
 //! | `member` | one block file, opened or scanned |
 //! | `supply` | the files, and core's library fed from them |
 //! | `ask` | a question to an answer; several series in the order of time |
@@ -17,14 +18,15 @@
 
 mod ask;
 mod cursor;
+mod directory;
 mod member;
 mod rows;
 mod selector;
 mod source;
 mod supply;
-
 mod url;
 
+pub use directory::block_files;
 pub use member::{Member, OpenError};
 pub use selector::ParsedSelector;
 pub use source::{BlockSource, FileSource};
