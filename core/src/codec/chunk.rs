@@ -221,6 +221,9 @@ impl ScratchBuffer {
     /// Scratch memory of at least `slots`.
     pub fn lend(&mut self, slots: usize) -> Scratch<'_> {
         let slots = slots.max(self.floats.len());
+        // Just as much: for a full chunk it is three megabytes.
+        self.integers.reserve_exact(slots * SCRATCH_INTEGERS - self.integers.len());
+        self.floats.reserve_exact(slots - self.floats.len());
         self.integers.resize(slots * SCRATCH_INTEGERS, 0);
         self.floats.resize(slots, 0.0);
         Scratch::new(&mut self.integers, &mut self.floats)

@@ -2,9 +2,11 @@
 //! the seal.
 //!
 //! References to chunks come in time order. As many as fill a node are coded into its payload at once;
-//! the rest wait. The levels above are small and built when somebody needs them: at the seal with
+//! the rest wait, column-coded as well, because a plain one takes 336 bytes and most series of a segment
+//! with many have one or two. The levels above are small and built when somebody needs them: at the seal with
 //! the numbers of their blocks to be, for a question with virtual ones.
 
+use super::waiting::{GROUP, Waiting};
 use crate::block::{BLOCK_LEN, Block, HEADER_LEN};
 use crate::tree::node::{self, FAN_OUT_MAX, LEVELS_MAX};
 use crate::tree::{Laws, Reference, Summary};
@@ -14,8 +16,6 @@ use alloc::vec::Vec;
 
 /// So many chunks are named by the roots section itself, without a node of 4 KiB over them.
 const ROOTS_MAX: usize = 16;
-/// How many references come in before it is asked again whether they still fit a node.
-const CHECK_EVERY: usize = 16;
 
 /// A node of level 1 that is full.
 #[derive(Clone, Debug)]
@@ -29,8 +29,7 @@ struct FullNode {
 pub(super) struct Extent {
     series: u32,
     full: Vec<FullNode>,
-    open: Vec<Reference>,
-    check_at: usize,
+    waiting: Waiting,
     rows: u64,
 }
 
@@ -54,7 +53,7 @@ pub(super) struct BuiltTree {
 
 impl Extent {
     pub(super) fn new(series: u32) -> Self {
-        Self { series, full: Vec::new(), open: Vec::new(), check_at: CHECK_EVERY, rows: 0 }
+        Self { series, full: Vec::new(), waiting: Waiting::default(), rows: 0 }
     }
 
     /// Rows below all references.
@@ -62,45 +61,46 @@ impl Extent {
         self.rows
     }
 
+    /// Bytes of memory beyond its own.
+    pub(super) fn heap_len(&self) -> usize {
+        let full: usize = self.full.iter().map(|node| node.payload.len() + size_of::<FullNode>()).sum();
+        full + self.waiting.heap_len()
+    }
+
     /// Takes the reference of the next chunk.
     pub(super) fn push(&mut self, reference: Reference, laws: &Laws) {
         self.rows = self.rows.saturating_add(reference.summary.rows());
-        if self.open.len() == self.open.capacity() {
-            // A reference is some 400 bytes, and most series of a segment with many have one or two.
-            self.open.reserve_exact(1 + self.open.len() / 2);
-        }
-        self.open.push(reference);
-        if self.open.len() < self.check_at {
-            return;
-        }
-        let count = node::fit(&self.open);
-        if count < self.open.len() {
-            self.close(count, laws);
-            self.check_at = CHECK_EVERY.max(self.open.len() + 1);
-        } else {
-            self.check_at = self.open.len() + CHECK_EVERY;
+        self.waiting.push(reference);
+        // Asked now and then only: it means to code them all.
+        if self.waiting.len().is_multiple_of(GROUP) {
+            let waiting = self.waiting.references(self.series);
+            let count = node::fit(&waiting);
+            if count < waiting.len() {
+                self.close(&waiting, count, laws);
+            }
         }
     }
 
-    fn close(&mut self, count: usize, laws: &Laws) {
+    fn close(&mut self, waiting: &[Reference], count: usize, laws: &Laws) {
         let mut block = [0; BLOCK_LEN];
-        let Some((some, rest)) = self.open.split_at_checked(count) else { return };
+        let Some((some, rest)) = waiting.split_at_checked(count) else { return };
         if let Some(len) = node::encode(some, self.series, 1, &mut block) {
             let payload = block[HEADER_LEN..HEADER_LEN + usize::from(len)].into();
             self.full.push(FullNode { payload, summary: node::summary_of(some, laws) });
-            self.open = rest.to_vec();
+            self.waiting = Waiting::default();
+            rest.iter().for_each(|reference| self.waiting.push(*reference));
         }
     }
 
     /// The chunks of a series that has few of them: they need no node.
-    pub(super) fn few(&self) -> Option<&[Reference]> {
-        let is_few = self.full.is_empty() && !self.open.is_empty() && self.open.len() <= ROOTS_MAX;
-        is_few.then_some(&self.open[..])
+    pub(super) fn few(&self) -> Option<Vec<Reference>> {
+        let is_few = self.full.is_empty() && (1..=ROOTS_MAX).contains(&self.waiting.len());
+        is_few.then(|| self.waiting.references(self.series))
     }
 
     /// The whole tree over the references so far and `more`, with node blocks numbered from `first_block` on.
     pub(super) fn build(&self, more: &[Reference], first_block: u32, laws: &Laws) -> BuiltTree {
-        let mut chunks = self.open.clone();
+        let mut chunks = self.waiting.references(self.series);
         chunks.extend_from_slice(more);
         if self.full.is_empty() && chunks.len() <= 1 {
             return BuiltTree { root: chunks.first().copied(), nodes: Vec::new() };

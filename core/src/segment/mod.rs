@@ -7,9 +7,9 @@
 //! | --- | --- |
 //! | `header`, `footer`, `definition` | blocks that say what a segment is and what it holds |
 //! | `rows`, `open_series` | points that wait for their leaf |
-//! | `extent` | inner nodes while the segment is open |
+//! | `extent`, `waiting` | inner nodes while the segment is open, and references that wait for theirs |
 //! | `log` | the reference log |
-//! | `writer`, `seal` | points to blocks |
+//! | `writer`, `units`, `seal` | points to blocks |
 //! | `lean`, `lean_out` | points to blocks without a heap |
 //! | `tail`, `roots`, `supersedes` | the byte stream behind the nodes |
 //! | `blocks` | blocks at hand, and those that are needed |
@@ -61,9 +61,13 @@ mod supersedes;
 #[cfg(feature = "alloc")]
 mod tail;
 #[cfg(feature = "alloc")]
+mod units;
+#[cfg(feature = "alloc")]
 mod unsealed;
 #[cfg(feature = "alloc")]
 mod view;
+#[cfg(feature = "alloc")]
+mod waiting;
 #[cfg(feature = "alloc")]
 mod writer;
 
@@ -93,6 +97,8 @@ pub use salvage_report::{Loss, SalvageReport};
 pub use scan::{Scan, ScanStep, Scanned};
 #[cfg(feature = "alloc")]
 pub use supersedes::{SegmentNumber, Supersedes};
+#[cfg(feature = "alloc")]
+pub(crate) use units::Units;
 #[cfg(feature = "alloc")]
 pub use unsealed::{SegmentSeries, Unsealed};
 #[cfg(feature = "alloc")]

@@ -9,6 +9,9 @@
 //! A leaf is cut from the front of the coded chunks when they would fill more than one: they are decoded,
 //! planned together, and as many rows as fit become one chunk; the rest is coded again. A change of
 //! kind ends a chunk. Nothing here writes: the leaf builder gets the leaf's chunks.
+//!
+//! A series all of whose rows are in leaves rests: it holds no buffer, only where it ends, its last plan and the
+//! references above its leaves.
 
 use super::extent::Extent;
 use super::rows::{self, Placed};
@@ -16,6 +19,7 @@ use crate::codec::{self, Chunk, Plan, ROWS_MAX, Rows, ScratchBuffer};
 use crate::point::{Value, ValueKind};
 use crate::tree::leaf::{Entry, LeafBuilder};
 use crate::tree::{Laws, Summary, summarize};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// Rows that are kept raw.
@@ -50,12 +54,9 @@ struct CodedChunk {
     lsn: u64,
 }
 
-/// A series of an open segment.
-#[derive(Clone, Debug)]
-pub(super) struct OpenSeries {
-    pub index: u32,
-    /// Kind of the first value.
-    pub kind: ValueKind,
+/// The rows of a series that are in no leaf.
+#[derive(Clone, Debug, Default)]
+struct OpenRows {
     raw: Chunk,
     /// No raw row stands in the journal before it.
     raw_lsn: u64,
@@ -64,6 +65,16 @@ pub(super) struct OpenSeries {
     coded: Vec<CodedChunk>,
     coded_len: usize,
     coded_rows: usize,
+}
+
+/// A series of an open segment.
+#[derive(Clone, Debug)]
+pub(super) struct OpenSeries {
+    pub index: u32,
+    /// Kind of the first value.
+    pub kind: ValueKind,
+    /// None while it rests.
+    open: Option<Box<OpenRows>>,
     /// Last timestamp that is coded or in a leaf.
     closed_at: Option<i64>,
     /// First and last timestamp of all rows.
@@ -83,6 +94,14 @@ pub(super) struct Workshop {
     bytes: Vec<u8>,
 }
 
+/// Makes `bytes` at least this long, and takes no more memory than that.
+fn grow(bytes: &mut Vec<u8>, len: usize) {
+    if bytes.len() < len {
+        bytes.reserve_exact(len - bytes.len());
+        bytes.resize(len, 0);
+    }
+}
+
 /// A chunk that went into a leaf builder.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlacedChunk {
@@ -90,17 +109,31 @@ pub(super) struct PlacedChunk {
     pub summary: Summary,
 }
 
+impl OpenRows {
+    fn begin_raw(&mut self, value: &Value<'_>, lsn: u64, first_kind: ValueKind) {
+        let kind = rows::kind_for(value, self.coded.last().map_or(first_kind, |chunk| chunk.kind));
+        if self.raw.values.kind() != kind {
+            self.raw = rows::empty(kind);
+        }
+        self.raw_lsn = lsn;
+    }
+
+    fn push(&mut self, chunk: CodedChunk) {
+        self.coded_len += chunk.bytes.len();
+        self.coded_rows += usize::from(chunk.rows);
+        if self.coded.len() == self.coded.capacity() {
+            self.coded.reserve_exact(1 + self.coded.len() / 2);
+        }
+        self.coded.push(chunk);
+    }
+}
+
 impl OpenSeries {
     pub(super) fn new(index: u32, kind: ValueKind) -> Self {
         Self {
             index,
             kind,
-            raw: rows::empty(kind),
-            raw_lsn: 0,
-            kept: None,
-            coded: Vec::new(),
-            coded_len: 0,
-            coded_rows: 0,
+            open: None,
             closed_at: None,
             begin: None,
             plan: Plan::default(),
@@ -109,24 +142,31 @@ impl OpenSeries {
         }
     }
 
+    /// The timestamps of the raw rows.
+    fn raw_timestamps(&self) -> &[i64] {
+        self.open.as_ref().map_or(&[], |open| &open.raw.timestamps)
+    }
+
     /// Last timestamp of all rows.
     pub(super) fn last_at(&self) -> Option<i64> {
-        self.raw.timestamps.last().copied().or(self.closed_at)
+        self.raw_timestamps().last().copied().or(self.closed_at)
     }
 
     /// Whether a point at `at` still finds its place: behind all rows that are coded, or will be to make
     /// room for it.
     pub(super) fn takes(&self, at: i64) -> bool {
-        let is_full = self.raw.timestamps.len() >= RAW_ROWS_MAX;
-        let coded_next = self.raw.timestamps.get(RAW_ROWS_CODED - 1).copied();
+        let raw = self.raw_timestamps();
+        let is_full = raw.len() >= RAW_ROWS_MAX;
+        let coded_next = raw.get(RAW_ROWS_CODED - 1).copied();
         let floor = if is_full { coded_next } else { self.closed_at };
         floor.is_none_or(|floor| floor < at)
     }
 
     /// Whether a raw row is exactly this point.
     pub(super) fn repeats(&self, at: i64, value: &Value<'_>) -> bool {
-        let Ok(row) = self.raw.timestamps.binary_search(&at) else { return false };
-        self.raw.points().nth(row).is_some_and(|point| point.value.same_bits(value))
+        let Some(open) = &self.open else { return false };
+        let Ok(row) = open.raw.timestamps.binary_search(&at) else { return false };
+        open.raw.points().nth(row).is_some_and(|point| point.value.same_bits(value))
     }
 
     /// Notes rows up to `last` that are in leaves already.
@@ -137,60 +177,62 @@ impl OpenSeries {
 
     /// Whether there are rows in no leaf.
     pub(super) fn is_open(&self) -> bool {
-        !self.raw.is_empty() || !self.coded.is_empty()
+        self.open.as_ref().is_some_and(|open| !open.raw.is_empty() || !open.coded.is_empty())
     }
 
     /// Journal position of the oldest row in no leaf.
     pub(super) fn open_lsn(&self) -> Option<u64> {
-        let raw = (!self.raw.is_empty()).then_some(self.raw_lsn);
-        self.coded.first().map(|chunk| chunk.lsn).or(raw)
+        let open = self.open.as_ref()?;
+        let raw = (!open.raw.is_empty()).then_some(open.raw_lsn);
+        open.coded.first().map(|chunk| chunk.lsn).or(raw)
     }
 
-    /// Bytes of memory that grow with the rows in no leaf.
-    pub(super) fn open_len(&self) -> usize {
-        self.coded_len + self.raw.timestamps.capacity() * 16
+    /// Bytes of memory beyond its own, nearly: of rows in no leaf, and of references.
+    pub(super) fn heap_len(&self) -> usize {
+        let open = self
+            .open
+            .as_ref()
+            .map_or(0, |open| size_of::<OpenRows>() + open.coded_len + open.raw.timestamps.capacity() * 16);
+        open + self.extent.heap_len()
     }
 
     /// Puts a point that [`Self::takes`] allows.
     pub(super) fn append(&mut self, at: i64, value: &Value<'_>, lsn: u64, shop: &mut Workshop) -> Placed {
-        if self.raw.timestamps.len() >= RAW_ROWS_MAX {
+        if self.raw_timestamps().len() >= RAW_ROWS_MAX {
             self.code_older_rows(lsn, shop);
         }
-        if self.raw.is_empty() {
-            self.begin_raw(value, lsn);
-        }
         self.begin = Some(self.begin.map_or(at, |begin| begin.min(at)));
-        if let Some(placed) = rows::place(&mut self.raw, at, value) {
+        let open = self.open.get_or_insert_default();
+        if open.raw.is_empty() {
+            open.begin_raw(value, lsn, self.kind);
+        }
+        if let Some(placed) = rows::place(&mut open.raw, at, value) {
             return placed;
         }
         self.change_kind(at, value, lsn, shop)
     }
 
-    fn begin_raw(&mut self, value: &Value<'_>, lsn: u64) {
-        let kind = rows::kind_for(value, self.coded.last().map_or(self.kind, |chunk| chunk.kind));
-        if self.raw.values.kind() != kind {
-            self.raw = rows::empty(kind);
-        }
-        self.raw_lsn = lsn;
-    }
-
     /// Ends the raw chunk where a value of another kind comes; rows behind that value begin anew after it.
     fn change_kind(&mut self, at: i64, value: &Value<'_>, lsn: u64, shop: &mut Workshop) -> Placed {
-        let behind = self.raw.timestamps.partition_point(|t| *t < at);
-        let later: Vec<(i64, Owned)> = self
+        let open = self.open.get_or_insert_default();
+        let behind = open.raw.timestamps.partition_point(|t| *t < at);
+        let later: Vec<(i64, Owned)> = open
             .raw
             .points()
             .skip(behind)
             .filter(|point| point.timestamp.0 != at)
             .map(|point| (point.timestamp.0, Owned::of(&point.value)))
             .collect();
-        let replaced = self.raw.timestamps.get(behind) == Some(&at);
-        rows::truncate(&mut self.raw, behind);
+        let replaced = open.raw.timestamps.get(behind) == Some(&at);
+        rows::truncate(&mut open.raw, behind);
+        let lsn_of_rows = lsn.min(open.raw_lsn);
         self.code_raw(shop);
-        self.begin_raw(value, lsn.min(self.raw_lsn));
-        rows::place(&mut self.raw, at, value);
+        let open = self.open.get_or_insert_default();
+        open.begin_raw(value, lsn_of_rows, self.kind);
+        rows::place(&mut open.raw, at, value);
         for (at, value) in &later {
-            if rows::place(&mut self.raw, *at, &value.value()).is_none() {
+            let open = self.open.get_or_insert_default();
+            if rows::place(&mut open.raw, *at, &value.value()).is_none() {
                 self.change_kind(*at, &value.value(), lsn, shop);
             }
         }
@@ -203,29 +245,32 @@ impl OpenSeries {
 
     /// Codes all raw rows.
     fn code_raw(&mut self, shop: &mut Workshop) {
-        if self.raw.is_empty() {
-            return;
-        }
-        let raw = core::mem::take(&mut self.raw);
-        self.code(&raw, raw.len(), self.raw_lsn, shop);
-        self.raw = raw;
-        rows::truncate(&mut self.raw, 0);
-        self.kept = None;
+        let Some(open) = self.open.as_mut().filter(|open| !open.raw.is_empty()) else { return };
+        let mut raw = core::mem::take(&mut open.raw);
+        let lsn = open.raw_lsn;
+        self.code(&raw, raw.len(), lsn, shop);
+        rows::truncate(&mut raw, 0);
+        let open = self.open.get_or_insert_default();
+        open.raw = raw;
+        open.kept = None;
     }
 
     /// Codes the older rows of a full buffer, to make room for a point at `lsn`.
     fn code_older_rows(&mut self, lsn: u64, shop: &mut Workshop) {
-        let mut raw = core::mem::take(&mut self.raw);
-        self.code(&raw, RAW_ROWS_CODED, self.raw_lsn, shop);
+        let open = self.open.get_or_insert_default();
+        let mut raw = core::mem::take(&mut open.raw);
+        let raw_lsn = open.raw_lsn;
+        self.code(&raw, RAW_ROWS_CODED, raw_lsn, shop);
         rows::drop_front(&mut raw, RAW_ROWS_CODED);
+        let open = self.open.get_or_insert_default();
         // Rows behind those that were left the last time all came after that.
-        if let (Some((newest, kept_lsn)), Some(first)) = (self.kept, raw.timestamps.first())
+        if let (Some((newest, kept_lsn)), Some(first)) = (open.kept, raw.timestamps.first())
             && newest < *first
         {
-            self.raw_lsn = kept_lsn;
+            open.raw_lsn = kept_lsn;
         }
-        self.kept = raw.timestamps.last().map(|last| (*last, lsn));
-        self.raw = raw;
+        open.kept = raw.timestamps.last().map(|last| (*last, lsn));
+        open.raw = raw;
     }
 
     /// Codes the first `count` rows of `chunk`.
@@ -234,9 +279,7 @@ impl OpenSeries {
         let rows = chunk.rows(&mut texts).prefix(count);
         let (Some(begin), Some(last)) = (rows.timestamps.first(), rows.timestamps.last()) else { return };
         let room = coded_len_max(&rows);
-        if shop.bytes.len() < room {
-            shop.bytes.resize(room, 0);
-        }
+        grow(&mut shop.bytes, room);
         let mut scratch = shop.scratch.lend(slots(&rows));
         // Plans are looked for when a leaf is cut, over many rows; here only where there is none yet.
         let known = self.planned_for == Some(rows.values.kind());
@@ -246,32 +289,27 @@ impl OpenSeries {
         self.plan = plan;
         self.planned_for = Some(rows.values.kind());
         let bytes = shop.bytes.get(..encoded.len).unwrap_or_default().to_vec();
-        self.coded_len += bytes.len();
-        self.coded_rows += rows.len();
         self.closed_at = Some(*last);
         let kind = rows.values.kind();
-        if self.coded.len() == self.coded.capacity() {
-            self.coded.reserve_exact(1 + self.coded.len() / 2);
-        }
-        self.coded.push(CodedChunk { bytes, kind, rows: rows.len() as u16, begin: *begin, lsn });
+        let chunk = CodedChunk { bytes, kind, rows: rows.len() as u16, begin: *begin, lsn };
+        self.open.get_or_insert_default().push(chunk);
     }
 
     /// Whether the coded chunks fill a leaf.
     pub(super) fn fills_a_leaf(&self) -> bool {
-        self.coded_len >= CODED_LEN_MAX || self.coded_rows >= ROWS_FULL
+        let open = self.open.as_ref();
+        open.is_some_and(|open| open.coded_len >= CODED_LEN_MAX || open.coded_rows >= ROWS_FULL)
     }
 
-    /// Codes the raw rows as well, so that everything can be cut, and gives their memory back: a series
-    /// that rests holds none.
+    /// Codes the raw rows as well, so that everything can be cut.
     pub(super) fn close(&mut self, shop: &mut Workshop) {
         self.code_raw(shop);
-        self.raw = rows::empty(self.raw.values.kind());
     }
 
-    /// Gives the memory of what was cut back.
+    /// Gives back the memory of the rows, where all are in leaves.
     pub(super) fn rest(&mut self) {
-        if self.coded.is_empty() {
-            self.coded = Vec::new();
+        if !self.is_open() {
+            self.open = None;
         }
     }
 
@@ -285,8 +323,7 @@ impl OpenSeries {
         shop: &mut Workshop,
     ) -> Vec<PlacedChunk> {
         let mut placed = Vec::new();
-        while let Some(first) = self.coded.first() {
-            let lsn = first.lsn;
+        while let Some(lsn) = self.open.as_ref().and_then(|open| open.coded.first()).map(|first| first.lsn) {
             self.take_run(shop);
             let mut work = core::mem::take(&mut shop.work);
             let (taken, chunk) = self.place_run(&work, leaf, filling, laws, shop);
@@ -306,14 +343,15 @@ impl OpenSeries {
 
     /// Decodes the front chunks of one kind into the work buffer and removes them.
     fn take_run(&mut self, shop: &mut Workshop) {
-        let Some(kind) = self.coded.first().map(|chunk| chunk.kind) else { return };
+        let Some(open) = &mut self.open else { return };
+        let Some(kind) = open.coded.first().map(|chunk| chunk.kind) else { return };
         if shop.work.values.kind() == kind {
             rows::truncate(&mut shop.work, 0);
         } else {
             shop.work = rows::empty(kind);
         }
         let mut count = 0;
-        for chunk in &self.coded {
+        for chunk in &open.coded {
             if chunk.kind != kind || shop.work.len() + usize::from(chunk.rows) > ROWS_MAX {
                 break;
             }
@@ -323,9 +361,9 @@ impl OpenSeries {
             }
             count += 1;
         }
-        for chunk in self.coded.drain(..count) {
-            self.coded_len -= chunk.bytes.len();
-            self.coded_rows -= usize::from(chunk.rows);
+        for chunk in open.coded.drain(..count) {
+            open.coded_len -= chunk.bytes.len();
+            open.coded_rows -= usize::from(chunk.rows);
         }
     }
 
@@ -349,14 +387,12 @@ impl OpenSeries {
         let mut scratch = shop.scratch.lend(slots(&rows));
         let plan = codec::choose(&rows, &self.plan, &mut scratch);
         let mut count = codec::fit(&rows, &plan, &mut scratch, room);
-        if shop.bytes.len() < room {
-            shop.bytes.resize(room, 0);
-        }
+        grow(&mut shop.bytes, room);
         self.plan = plan;
         self.planned_for = Some(rows.values.kind());
         // Rows that were coded by a poor plan may turn out to fill no leaf: they go back and wait.
-        if filling == Filling::Full && count == rows.len() && self.coded.is_empty() && rows.len() < ROWS_FULL
-        {
+        let is_all = count == rows.len() && self.open.as_ref().is_none_or(|open| open.coded.is_empty());
+        if filling == Filling::Full && is_all && rows.len() < ROWS_FULL {
             return (0, None);
         }
         while count > 0 {
@@ -382,22 +418,17 @@ impl OpenSeries {
 
     /// Codes what didn't fit again, in front of what was not touched.
     fn return_rest(&mut self, rest: &Chunk, lsn: u64, shop: &mut Workshop) {
-        let behind = core::mem::take(&mut self.coded);
+        let behind = core::mem::take(&mut self.open.get_or_insert_default().coded);
         let closed_at = self.closed_at;
         self.code(rest, rest.len(), lsn, shop);
-        self.coded.extend(behind);
+        self.open.get_or_insert_default().coded.extend(behind);
         self.closed_at = closed_at;
     }
 
     /// The rows in no leaf, to be cut into leaves for a question while this one goes on.
     pub(super) fn open_copy(&self, shop: &mut Workshop) -> Self {
         let mut copy = Self {
-            raw: self.raw.clone(),
-            raw_lsn: self.raw_lsn,
-            kept: None,
-            coded: self.coded.clone(),
-            coded_len: self.coded_len,
-            coded_rows: self.coded_rows,
+            open: self.open.clone(),
             closed_at: self.closed_at,
             plan: self.plan,
             planned_for: self.planned_for,

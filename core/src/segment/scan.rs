@@ -16,7 +16,6 @@ use crate::series::SeriesName;
 use crate::tree::leaf::{Entry, Leaf};
 use crate::tree::{Laws, Reference, VIRTUAL_BLOCK_MIN, summarize};
 use alloc::collections::BTreeMap;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Whether a scan goes on.
@@ -148,11 +147,7 @@ impl Scan {
             let expected = index as usize == definitions.len();
             match SeriesName::parse(definition.name) {
                 Ok(name) if expected && name.as_str() == definition.name => {
-                    definitions.push(Defined {
-                        name,
-                        kind: definition.kind,
-                        unit: String::from(definition.unit),
-                    });
+                    definitions.push(Defined { name, kind: definition.kind, unit: definition.unit.into() });
                 }
                 _ => result = Err(wrong),
             }

@@ -109,7 +109,7 @@ impl Writer {
         for index in order {
             let Some(series) = self.series.get(*index as usize) else { continue };
             if let Some(few) = series.extent.few() {
-                roots.push(few.to_vec());
+                roots.push(few);
                 continue;
             }
             let tree = series.extent.build(&[], self.block_count(), &laws);

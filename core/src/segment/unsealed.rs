@@ -56,7 +56,7 @@ impl From<Scanned> for Unsealed {
         let series = scanned.definitions.into_iter().zip(own).map(|(defined, references)| SegmentSeries {
             name: defined.name,
             kind: defined.kind,
-            unit: defined.unit,
+            unit: String::from(&*defined.unit),
             references,
         });
         Self {

@@ -15,6 +15,7 @@ use super::open_series::{Filling, OpenSeries, PlacedChunk, Workshop};
 use super::rows::Placed;
 use super::scan::Scanned;
 use super::supersedes::Supersedes;
+use super::units::Units;
 use crate::block::{BLOCK_LEN, Block, BlockHeader, BlockKind, seal};
 use crate::point::{Point, TimeRange, Value, ValueKind};
 use crate::series::{SeriesIndex, SeriesName};
@@ -22,7 +23,7 @@ use crate::tree::leaf::{LeafBuilder, SLOTS_MAX};
 use crate::tree::{Laws, Reference, Summary, VIRTUAL_BLOCK_MIN};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
-use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A block that is to be written, at `number` × 4096.
@@ -50,7 +51,7 @@ pub enum Appended {
 pub(super) struct Defined {
     pub name: SeriesName,
     pub kind: ValueKind,
-    pub unit: String,
+    pub unit: Arc<str>,
 }
 
 /// Writes one segment.
@@ -61,6 +62,7 @@ pub struct Writer {
     pub(super) defined: Vec<Defined>,
     pub(super) series: Vec<OpenSeries>,
     by_name: BTreeMap<SeriesName, u32>,
+    units: Units,
     /// How many series stand in definition blocks.
     defined_in_blocks: usize,
     leaf: Box<LeafBuilder<SLOTS_MAX>>,
@@ -89,6 +91,7 @@ impl Writer {
             defined: Vec::new(),
             series: Vec::new(),
             by_name: BTreeMap::new(),
+            units: Units::default(),
             defined_in_blocks: 0,
             leaf: Box::default(),
             log: ReferenceLog::new(),
@@ -107,7 +110,8 @@ impl Writer {
     /// `Tail` where the definitions contradict themselves.
     pub fn resume(scanned: Scanned, write_epoch: u32) -> Result<Self, SegmentError> {
         let mut writer = Self::bare(scanned.header, write_epoch);
-        for definition in scanned.definitions {
+        for mut definition in scanned.definitions {
+            definition.unit = writer.units.share(&definition.unit);
             let index = writer.defined.len() as u32;
             if writer.by_name.insert(definition.name.clone(), index).is_some() {
                 return Err(SegmentError::Tail("a series is defined twice"));
@@ -166,7 +170,7 @@ impl Writer {
 
     /// Name, kind and unit of a series.
     pub fn series(&self, index: SeriesIndex) -> Option<(&SeriesName, ValueKind, &str)> {
-        self.defined.get(index.0 as usize).map(|defined| (&defined.name, defined.kind, defined.unit.as_str()))
+        self.defined.get(index.0 as usize).map(|defined| (&defined.name, defined.kind, &*defined.unit))
     }
 
     /// The index of a series; a new one is defined with this kind and unit (cut to 255 bytes).
@@ -177,7 +181,7 @@ impl Writer {
         let index = self.defined.len() as u32;
         let end =
             (0..=unit.len().min(UNIT_LEN_MAX)).rev().find(|end| unit.is_char_boundary(*end)).unwrap_or(0);
-        let unit = String::from(unit.get(..end).unwrap_or_default());
+        let unit = self.units.share(unit.get(..end).unwrap_or_default());
         self.by_name.insert(name.clone(), index);
         self.defined.push(Defined { name: name.clone(), kind, unit });
         self.series.push(OpenSeries::new(index, kind));
@@ -265,6 +269,8 @@ impl Writer {
             }
         }
         self.finish_leaf();
+        // Megabytes after long chunks, and flushes are rare.
+        self.shop = Workshop::default();
     }
 
     /// What is finished and not taken yet, in the order of addresses.
@@ -274,7 +280,7 @@ impl Writer {
 
     /// Bytes of memory that grow with series and points.
     pub fn memory_len(&self) -> usize {
-        let open: usize = self.series.iter().map(OpenSeries::open_len).sum();
+        let open: usize = self.series.iter().map(OpenSeries::heap_len).sum();
         open + self.series.len() * (size_of::<OpenSeries>() + size_of::<Defined>())
             + self.finished.len() * BLOCK_LEN
     }

@@ -3,12 +3,13 @@
 //! The number is the store's own and lives as long as the process: segments and journal files have
 //! numbers of their own, and only the name means the same everywhere.
 
-use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::journal::Names;
 use crate::index::{BuildError, Live};
 use crate::point::ValueKind;
+use crate::segment::Units;
 use crate::series::SeriesName;
 
 /// The number of a series in a running store.
@@ -19,7 +20,8 @@ pub struct SeriesId(pub u32);
 #[derive(Debug, Default)]
 pub(super) struct SeriesTable {
     live: Live,
-    kinds: Vec<(ValueKind, String)>,
+    kinds: Vec<(ValueKind, Arc<str>)>,
+    units: Units,
 }
 
 impl SeriesTable {
@@ -27,7 +29,7 @@ impl SeriesTable {
     pub(super) fn add(&mut self, name: &SeriesName, kind: ValueKind, unit: &str) -> Result<u32, BuildError> {
         let number = self.live.add(name)?;
         if number as usize == self.kinds.len() {
-            self.kinds.push((kind, unit.to_string()));
+            self.kinds.push((kind, self.units.share(unit)));
         }
         Ok(number)
     }
