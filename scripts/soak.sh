@@ -7,6 +7,7 @@
 #   bits    every single bit of two small segments, sealed and not, under the verifier
 #   kills   SOAK_KILLS kills of the agent under load (1000), in rounds of 50 with a seed each
 #   disk    SOAK_CYCLES times a full disk and back under load (100), in rounds of 25
+#   faults  SOAK_FAULTS failing calls of each kind under the running agent (100), kind by kind
 #
 # Each part goes on where it stopped: what is done stands in target/soak/, which SOAK_FRESH=1 forgets.
 set -euo pipefail
@@ -32,7 +33,6 @@ part_bits() {
 # A figure of each round of a part, the smallest first; and its sum.
 each_of() { tr ' ' '\n' <"$1" | awk -F = -v name="$2" '$1 == name { print $2 }' | sort -n; }
 sum_of() { each_of "$1" "$2" | awk '{ s += $1 } END { print s + 0 }'; }
-each() { each_of "$kept/kills.txt" "$1"; }
 sum() { sum_of "$kept/kills.txt" "$1"; }
 
 part_kills() {
@@ -73,12 +73,25 @@ part_disk() {
   done
 }
 
+part_faults() {
+  local kind
+  touch "$kept/faults.txt"
+  cargo build --locked --release -p siltstone --bin siltstone
+  for kind in Read:reads Write:writes Flush:flushes Name:changes; do
+    grep -q "^call=${kind%:*} " "$kept/faults.txt" && continue
+    SILTSTONE_FAULT_RUNS=${SOAK_FAULTS:-100} SILTSTONE_FAULT_REPORT=$kept/faults.txt \
+      SILTSTONE_BIN=${CARGO_TARGET_DIR:-target}/release/siltstone \
+      cargo test --locked --profile soak -p siltstone-tests --test failing_disk -- --nocapture "${kind#*:}"
+  done
+  cat "$kept/faults.txt"
+}
+
 bash scripts/setup.sh test
 [ "${SOAK_FRESH:-0}" = 0 ] || rm -rf "$kept"
 mkdir -p "$kept"
 kept=$(realpath "$kept")
 parts=("$@")
-[ $# -gt 0 ] || parts=(store fuzz bits kills disk)
+[ $# -gt 0 ] || parts=(store fuzz bits kills disk faults)
 for part in "${parts[@]}"; do
   declare -F "part_$part" >/dev/null || { echo "soak: there is no part '$part'" >&2; exit 2; }
   "part_$part"

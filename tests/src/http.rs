@@ -74,9 +74,17 @@ impl Http {
 
     /// POST of a JSON body.
     pub fn post(&self, path: &str, body: &Json) -> Answer {
+        self.try_post(path, body).unwrap_or_else(|error| panic!("POST {path}: {error}"))
+    }
+
+    /// The same where it may get no answer.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn try_post(&self, path: &str, body: &Json) -> Result<Answer, String> {
         let request = self.client.post(format!("{}{path}", self.base));
         let answer = request.header("content-type", "application/json").send(body.to_string());
-        read(answer.unwrap_or_else(|error| panic!("POST {path}: {error}")))
+        answer.map(read).map_err(|error| error.to_string())
     }
 
     /// A question: `POST /api/query`, whose answer must be a good one.

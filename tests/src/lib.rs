@@ -22,6 +22,7 @@
 //! | `reckoning` | what those messages are, and what became of each: published, acknowledged, stored |
 //! | `chance` | chance from a seed |
 //! | `volume` | a small disk that can be filled and made read-only |
+//! | `failing` | a medium whose n-th call fails, under the real agent (with `failing.c`) |
 //! | `disk` | an agent under load on such a disk |
 //! | `kill_loop` | kills of agent and broker under load, and the reckoning afterwards |
 //! | `offline` | what the command line says of block files, and what the static page shows |
@@ -33,6 +34,7 @@ pub mod browser;
 pub mod chance;
 pub mod dataset;
 pub mod disk;
+pub mod failing;
 pub mod home;
 pub mod http;
 pub mod kill_loop;

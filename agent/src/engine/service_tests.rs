@@ -194,3 +194,64 @@ fn deleted_readings_are_gone_and_their_files_are_let_go() {
     });
     assert_eq!(open.collect::<Vec<_>>(), Vec::<String>::new());
 }
+
+/// How long a deletion keeps others from the store: `cargo test --release -p siltstone --lib deletion_holds -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn how_long_a_deletion_holds_up_ingest() {
+    const SERIES: i64 = 1_000;
+    const ROWS: i64 = 2_000;
+    let dir = TestDir::new("service-delete-time");
+    let config = DataConfig { dir: dir.path().join("store"), ..DataConfig::default() };
+    let (engine, _) = Engine::open(&config).unwrap();
+    let engine = Arc::new(engine);
+    let ids: Vec<_> = {
+        let mut store = engine.store();
+        let name = |n| SeriesName::parse(&format!("temperature{{device=\"{n}\"}}")).unwrap();
+        (0..SERIES).map(|n| store.series(&name(n), ValueKind::Float, "").unwrap()).collect()
+    };
+    let append = |begin: i64, rows: i64| {
+        for n in begin..begin + rows {
+            let timestamp = Timestamp(BEGIN_NS + n * SECOND_NS);
+            let value = Value::Float((n * 37 % 101) as f64 / 4.0);
+            let readings: Vec<_> = ids
+                .iter()
+                .map(|series| Reading { series: *series, point: Point { timestamp, value } })
+                .collect();
+            engine.store().append(&readings, None).unwrap();
+        }
+        engine.store().commit().unwrap();
+    };
+    let service = AgentService::new(Arc::clone(&engine));
+    append(0, ROWS);
+    for (round, select) in ["{}", "temperature{device=\"7\"}", "{}"].into_iter().enumerate() {
+        append(ROWS * (round as i64 + 1), ROWS / 10);
+        let (done, is_done) = std::sync::mpsc::channel::<()>();
+        let waiting = {
+            let engine = Arc::clone(&engine);
+            std::thread::spawn(move || {
+                let mut longest = std::time::Duration::ZERO;
+                while is_done.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                    let begin = std::time::Instant::now();
+                    drop(engine.store());
+                    longest = longest.max(begin.elapsed());
+                    std::thread::sleep(std::time::Duration::from_micros(200));
+                }
+                longest
+            })
+        };
+        let deletion = crate::api::Deletion {
+            select: select.to_owned(),
+            begin_ns: i64::MIN,
+            end_ns: BEGIN_NS + SECOND_NS * round as i64,
+        };
+        let begin = std::time::Instant::now();
+        let series = service.delete(&deletion).unwrap();
+        let took = begin.elapsed();
+        drop(done);
+        let longest = waiting.join().unwrap();
+        eprintln!(
+            "round {round}: {series} series deleted in {took:?}; others waited for the store {longest:?} at most"
+        );
+    }
+}
