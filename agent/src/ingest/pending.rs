@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use siltstone_core::point::{Point, Timestamp};
-use siltstone_core::store::{Identity, Reading, SeriesId};
+use siltstone_core::store::{HASH_LEN, Identity, Reading, SeriesId};
 
 use crate::decode::Sample;
 use crate::mqtt::AckToken;
@@ -58,13 +58,15 @@ impl SeenPackets {
     }
 }
 
-/// FNV-1a, 64 bits: it is written down, so it must be the same for ever, and no one gains by a
+/// FNV-1a, 64 bits folded to 40: it is written down, so it must be the same for ever, and no one gains by a
 /// collision, since packet id and session must be the same as well.
-fn hash(topic: &[u8], payload: &[u8]) -> u64 {
+fn hash(topic: &[u8], payload: &[u8]) -> [u8; HASH_LEN] {
     // The zero byte can't stand in a topic, so that no two messages run together.
-    topic.iter().chain(&[0]).chain(payload).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+    let long = topic.iter().chain(&[0]).chain(payload).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    });
+    let [a, b, c, d, e, f, g, h] = long.to_le_bytes();
+    [a ^ f, b ^ g, c ^ h, d, e]
 }
 
 /// A sample as the store takes it.
@@ -93,7 +95,8 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_fnv_1a() {
-        assert_eq!(hash(b"", b""), (0xcbf2_9ce4_8422_2325_u64).wrapping_mul(0x0000_0100_0000_01b3));
+        // 0xaf63bd4c8601b7df, its upper bytes folded in.
+        assert_eq!(hash(b"", b""), [0xdf ^ 0xbd, 0xb7 ^ 0x63, 0x01 ^ 0xaf, 0x86, 0x4c]);
         assert_ne!(hash(b"a", b"bc"), hash(b"ab", b"c"));
     }
 }

@@ -8,6 +8,9 @@ use alloc::collections::{BTreeMap, VecDeque};
 
 use super::limits::IDENTITIES_MAX;
 
+/// Bytes of a message's hash: it tells messages apart whose session and packet id are the same already.
+pub const HASH_LEN: usize = 5;
+
 /// What makes a message recognisable when it is delivered again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Identity {
@@ -16,7 +19,7 @@ pub struct Identity {
     /// The packet id, unique among what a session has in flight.
     pub packet: u16,
     /// A hash of topic and payload.
-    pub hash: u64,
+    pub hash: [u8; HASH_LEN],
 }
 
 /// The last identities, oldest first.
@@ -83,7 +86,7 @@ mod tests {
     use super::{Identity, Window};
 
     fn identity(packet: u16) -> Identity {
-        Identity { session: 1, packet, hash: u64::from(packet) * 7 }
+        Identity { session: 1, packet, hash: [packet as u8; 5] }
     }
 
     #[test]

@@ -62,7 +62,7 @@ mod tests;
 pub use config::StoreConfig;
 pub use device::{Device, Entry, EntryKind, Medium};
 pub use error::StoreError;
-pub use identity::Identity;
+pub use identity::{HASH_LEN, Identity};
 pub use journal::{JournalCheck, JournalDamage};
 pub use limits::{
     IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,

@@ -1,15 +1,18 @@
 //! Prints the figures of `docs/benchmarks.md` as rows of a table.
 //!
-//! Usage: `bash scripts/bench.sh [density|ingest|memory|page|range]...`; without a name all of them. Each figure is a median
+//! Usage: `bash scripts/bench.sh [density|ingest|memory|page|range|recovery|wear]...`; without a name all of them. Each figure is a median
 //! where it is a time, and exact where it is a size. It measures; it does not judge: goals are printed
 //! beside the figures, and nothing fails.
 
 mod density;
 mod ingest;
+mod load;
 mod memory;
 mod page;
 mod range;
+mod recovery;
 mod walk;
+mod wear;
 
 use std::process::ExitCode;
 
@@ -22,6 +25,8 @@ const PARTS: &[Part] = &[
     ("memory", memory::rows),
     ("page", page::rows),
     ("range", range::rows),
+    ("recovery", recovery::rows),
+    ("wear", wear::rows),
 ];
 
 /// One row of the table.
@@ -48,7 +53,8 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|(part, _)| part != name)) {
-        eprintln!("bench: there is no part {unknown}; there are density, ingest, memory, page and range");
+        let known: Vec<&str> = PARTS.iter().map(|(part, _)| *part).collect();
+        eprintln!("bench: there is no part {unknown}; there are {}", known.join(", "));
         return ExitCode::from(2);
     }
     if cfg!(debug_assertions) {

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::entry::Entry;
+use super::entry::{Before, Entry};
 use super::header;
 use super::record::preamble;
 use super::scan::open_block;
@@ -69,9 +69,9 @@ impl JournalCheck {
                 None => self.faults.push(wrong(What::Payload("journal record"))),
                 Some((says, mut cursor)) => {
                     self.flushed = self.flushed.max(found.lsn.saturating_sub(says.unflushed));
-                    let mut previous = 0;
+                    let mut before = Before::default();
                     while !cursor.rest().is_empty() {
-                        if Entry::decode(&mut cursor, &mut previous).is_err() {
+                        if Entry::decode(&mut cursor, &mut before).is_err() {
                             self.faults.push(wrong(What::Payload("entry of a journal record")));
                             break;
                         }

@@ -1,33 +1,29 @@
 //! The entries of a record: series, identities, checkpoints and points as bytes.
 //!
-//! Layout: `docs/format-journal.md`, chapters 3 and 4. Timestamps are differences to the point before in
+//! Layout: `docs/format-journal.md`, chapters 3 and 4. Points and identities are differences to the ones before in
 //! the same block, so a block can be read alone. Decoding is total and allocates only for the open
 //! segments of a checkpoint, of which there are at most as many as bytes.
 
 use alloc::vec::Vec;
 
+use super::value::{put_value, value};
 use crate::block::{Cursor, Truncated};
 use crate::point::{Value, ValueKind};
-use crate::store::identity::Identity;
-use crate::store::limits::{NAME_BYTES_MAX, STATE_BYTES_MAX, UNIT_BYTES_MAX};
+use crate::store::identity::{HASH_LEN, Identity};
+use crate::store::limits::{NAME_BYTES_MAX, UNIT_BYTES_MAX};
 use crate::store::written::{CAUSES, Written};
 
 const TAG_SERIES: u8 = 1;
 const TAG_IDENTITY: u8 = 2;
 const TAG_CHECKPOINT: u8 = 3;
-const TAG_POINT: u8 = 16;
-const LATE_BIT: u8 = 8;
+const TAG_IDENTITY_OF_SESSION: u8 = 4;
+const TAG_IDENTITY_NEXT: u8 = 5;
+const TAG_POINT: u8 = 0x80;
+const LATE_BIT: u8 = 0x40;
+const MILLISECONDS_BIT: u8 = 0x20;
+const FORM_MASK: u8 = 0x1f;
 
-const FORM_FLOAT: u8 = 0;
-const FORM_WHOLE: u8 = 1;
-const FORM_INTEGER: u8 = 2;
-const FORM_FALSE: u8 = 3;
-const FORM_TRUE: u8 = 4;
-const FORM_STATE: u8 = 5;
-const FORM_GAP: u8 = 6;
-
-/// Whole floats below this magnitude are shorter as a varint.
-const WHOLE_MAX: f64 = 281_474_976_710_656.0;
+const MILLISECOND_NS: i64 = 1_000_000;
 
 /// A segment that is open at a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +68,19 @@ impl From<Truncated> for BadEntry {
     }
 }
 
+/// What an entry is a difference to: the entries before it in the block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    /// Id and timestamp of the last point.
+    series: u32,
+    timestamp: i64,
+    /// The last identity's.
+    session: Option<u64>,
+    packet: u16,
+    /// Decimals of the last float that has some: the writer's first guess, and nothing that is read depends on it.
+    decimals: u8,
+}
+
 pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
@@ -80,27 +89,18 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-fn put_zigzag(out: &mut Vec<u8>, value: i64) {
+pub(super) fn put_zigzag(out: &mut Vec<u8>, value: i64) {
     put_varint(out, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-fn put_text(out: &mut Vec<u8>, text: &str) {
+pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
     put_varint(out, text.len() as u64);
     out.extend_from_slice(text.as_bytes());
 }
 
-/// The whole number that says the same as `float` to the last bit, where that is shorter.
-fn whole(float: f64) -> Option<i64> {
-    if float.abs() >= WHOLE_MAX || float.is_nan() {
-        return None;
-    }
-    let integer = float as i64;
-    ((integer as f64).to_bits() == float.to_bits()).then_some(integer)
-}
-
 impl Entry<'_> {
-    /// Appends the entry; `previous` is the timestamp of the point before it in the block.
-    pub(super) fn encode(&self, previous: &mut i64, out: &mut Vec<u8>) {
+    /// Appends the entry, and notes it for the next one.
+    pub(super) fn encode(&self, before: &mut Before, out: &mut Vec<u8>) {
         match self {
             Self::Series { id, kind, unit, name } => {
                 out.push(TAG_SERIES);
@@ -109,12 +109,7 @@ impl Entry<'_> {
                 put_text(out, unit);
                 put_text(out, name);
             }
-            Self::Identity(identity) => {
-                out.push(TAG_IDENTITY);
-                out.extend_from_slice(&identity.session.to_le_bytes());
-                out.extend_from_slice(&identity.packet.to_le_bytes());
-                out.extend_from_slice(&identity.hash.to_le_bytes());
-            }
+            Self::Identity(identity) => put_identity(identity, before, out),
             Self::Checkpoint(checkpoint) => {
                 out.push(TAG_CHECKPOINT);
                 put_varint(out, checkpoint.rank);
@@ -131,18 +126,28 @@ impl Entry<'_> {
                 }
             }
             Self::Point { id, is_late, timestamp, value } => {
+                let mut tag = TAG_POINT | if *is_late { LATE_BIT } else { 0 };
                 let tag_at = out.len();
-                out.push(TAG_POINT | if *is_late { LATE_BIT } else { 0 });
-                put_varint(out, u64::from(*id));
-                put_zigzag(out, timestamp.wrapping_sub(*previous));
-                *previous = *timestamp;
-                out[tag_at] |= put_value(out, value);
+                out.push(tag);
+                put_zigzag(out, i64::from(*id) - i64::from(before.series));
+                let difference = timestamp.wrapping_sub(before.timestamp);
+                if difference % MILLISECOND_NS == 0 {
+                    tag |= MILLISECONDS_BIT;
+                    put_zigzag(out, difference / MILLISECOND_NS);
+                } else {
+                    put_zigzag(out, difference);
+                }
+                (before.series, before.timestamp) = (*id, *timestamp);
+                tag |= put_value(out, value, &mut before.decimals);
+                if let Some(byte) = out.get_mut(tag_at) {
+                    *byte = tag;
+                }
             }
         }
     }
 
-    /// The next entry; `previous` as in [`Entry::encode`].
-    pub(super) fn decode<'a>(cursor: &mut Cursor<'a>, previous: &mut i64) -> Result<Entry<'a>, BadEntry> {
+    /// The next entry; `before` as in [`Entry::encode`].
+    pub(super) fn decode<'a>(cursor: &mut Cursor<'a>, before: &mut Before) -> Result<Entry<'a>, BadEntry> {
         match cursor.u8()? {
             TAG_SERIES => {
                 let id = narrow(cursor.varint()?)?;
@@ -151,34 +156,17 @@ impl Entry<'_> {
                 let name = text(cursor, NAME_BYTES_MAX)?;
                 Ok(Entry::Series { id, kind, unit, name })
             }
-            TAG_IDENTITY => {
-                let (session, packet, hash) = (cursor.u64()?, cursor.u16()?, cursor.u64()?);
-                Ok(Entry::Identity(Identity { session, packet, hash }))
+            tag @ (TAG_IDENTITY | TAG_IDENTITY_OF_SESSION | TAG_IDENTITY_NEXT) => {
+                identity(tag, cursor, before).map(Entry::Identity)
             }
-            TAG_CHECKPOINT => {
-                let (rank, window) = (cursor.varint()?, cursor.varint()?);
-                // Causes that a later version may add are passed over.
-                let mut counts = [0; CAUSES];
-                for at in 0..cursor.varint()? {
-                    let blocks = cursor.varint()?;
-                    if let Some(count) = usize::try_from(at).ok().and_then(|at| counts.get_mut(at)) {
-                        *count = blocks;
-                    }
-                }
-                let written = Written::from_counts(counts);
-                let carried = cursor.varint()?;
-                let mut open = Vec::new();
-                for _ in 0..cursor.varint()? {
-                    let (epoch, number) = (narrow(cursor.varint()?)?, narrow(cursor.varint()?)?);
-                    open.push(OpenSegment { epoch, number, block_count: narrow(cursor.varint()?)? });
-                }
-                Ok(Entry::Checkpoint(Checkpoint { rank, window, written, carried, open }))
-            }
-            tag if tag & !(LATE_BIT | 7) == TAG_POINT => {
-                let id = narrow(cursor.varint()?)?;
-                let timestamp = previous.wrapping_add(cursor.zigzag()?);
-                *previous = timestamp;
-                let value = value(cursor, tag & 7)?;
+            TAG_CHECKPOINT => checkpoint(cursor).map(Entry::Checkpoint),
+            tag if tag & TAG_POINT != 0 => {
+                let id = i64::from(before.series).checked_add(cursor.zigzag()?).ok_or(BadEntry)?;
+                let id = u32::try_from(id).map_err(|_| BadEntry)?;
+                let unit_ns = if tag & MILLISECONDS_BIT != 0 { MILLISECOND_NS } else { 1 };
+                let timestamp = before.timestamp.wrapping_add(cursor.zigzag()?.wrapping_mul(unit_ns));
+                (before.series, before.timestamp) = (id, timestamp);
+                let value = value(cursor, tag & FORM_MASK)?;
                 Ok(Entry::Point { id, is_late: tag & LATE_BIT != 0, timestamp, value })
             }
             _ => Err(BadEntry),
@@ -186,48 +174,55 @@ impl Entry<'_> {
     }
 }
 
-fn put_value(out: &mut Vec<u8>, value: &Value<'_>) -> u8 {
-    match value {
-        Value::Float(float) => {
-            if let Some(integer) = whole(*float) {
-                put_zigzag(out, integer);
-                return FORM_WHOLE;
-            }
-            out.extend_from_slice(&float.to_bits().to_le_bytes());
-            FORM_FLOAT
-        }
-        Value::Integer(integer) => {
-            put_zigzag(out, *integer);
-            FORM_INTEGER
-        }
-        Value::Boolean(false) => FORM_FALSE,
-        Value::Boolean(true) => FORM_TRUE,
-        Value::State(text) => {
-            put_text(out, text);
-            FORM_STATE
-        }
-        Value::Gap => FORM_GAP,
+fn put_identity(identity: &Identity, before: &mut Before, out: &mut Vec<u8>) {
+    let Identity { session, packet, hash } = *identity;
+    if before.session != Some(session) {
+        out.push(TAG_IDENTITY);
+        out.extend_from_slice(&session.to_le_bytes());
+        out.extend_from_slice(&packet.to_le_bytes());
+    } else if packet == before.packet.wrapping_add(1) {
+        out.push(TAG_IDENTITY_NEXT);
+    } else {
+        out.push(TAG_IDENTITY_OF_SESSION);
+        out.extend_from_slice(&packet.to_le_bytes());
     }
+    out.extend_from_slice(&hash);
+    (before.session, before.packet) = (Some(session), packet);
 }
 
-fn value<'a>(cursor: &mut Cursor<'a>, form: u8) -> Result<Value<'a>, BadEntry> {
-    Ok(match form {
-        FORM_FLOAT => Value::Float(f64::from_bits(cursor.u64()?)),
-        FORM_WHOLE => Value::Float(cursor.zigzag()? as f64),
-        FORM_INTEGER => Value::Integer(cursor.zigzag()?),
-        FORM_FALSE => Value::Boolean(false),
-        FORM_TRUE => Value::Boolean(true),
-        FORM_STATE => Value::State(text(cursor, STATE_BYTES_MAX)?),
-        FORM_GAP => Value::Gap,
-        _ => return Err(BadEntry),
-    })
+fn identity(tag: u8, cursor: &mut Cursor<'_>, before: &mut Before) -> Result<Identity, BadEntry> {
+    let session = if tag == TAG_IDENTITY { cursor.u64()? } else { before.session.ok_or(BadEntry)? };
+    let packet = if tag == TAG_IDENTITY_NEXT { before.packet.wrapping_add(1) } else { cursor.u16()? };
+    let hash = *cursor.take(HASH_LEN)?.first_chunk().ok_or(BadEntry)?;
+    (before.session, before.packet) = (Some(session), packet);
+    Ok(Identity { session, packet, hash })
+}
+
+fn checkpoint(cursor: &mut Cursor<'_>) -> Result<Checkpoint, BadEntry> {
+    let (rank, window) = (cursor.varint()?, cursor.varint()?);
+    // Causes that a later version may add are passed over.
+    let mut counts = [0; CAUSES];
+    for at in 0..cursor.varint()? {
+        let blocks = cursor.varint()?;
+        if let Some(count) = usize::try_from(at).ok().and_then(|at| counts.get_mut(at)) {
+            *count = blocks;
+        }
+    }
+    let written = Written::from_counts(counts);
+    let carried = cursor.varint()?;
+    let mut open = Vec::new();
+    for _ in 0..cursor.varint()? {
+        let (epoch, number) = (narrow(cursor.varint()?)?, narrow(cursor.varint()?)?);
+        open.push(OpenSegment { epoch, number, block_count: narrow(cursor.varint()?)? });
+    }
+    Ok(Checkpoint { rank, window, written, carried, open })
 }
 
 fn narrow(value: u64) -> Result<u32, BadEntry> {
     u32::try_from(value).map_err(|_| BadEntry)
 }
 
-fn text<'a>(cursor: &mut Cursor<'a>, bytes_max: usize) -> Result<&'a str, BadEntry> {
+pub(super) fn text<'a>(cursor: &mut Cursor<'a>, bytes_max: usize) -> Result<&'a str, BadEntry> {
     let len = usize::try_from(cursor.varint()?).map_err(|_| BadEntry)?;
     if len > bytes_max {
         return Err(BadEntry);
@@ -239,7 +234,7 @@ fn text<'a>(cursor: &mut Cursor<'a>, bytes_max: usize) -> Result<&'a str, BadEnt
 mod tests {
     use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
-    use super::{Checkpoint, Entry, OpenSegment};
+    use super::{Before, Checkpoint, Entry, OpenSegment};
     use crate::block::Cursor;
     use crate::point::{Value, ValueKind};
     use crate::store::identity::Identity;
@@ -249,6 +244,8 @@ mod tests {
         prop_oneof![
             any::<u64>().prop_map(|bits| Value::Float(f64::from_bits(bits))),
             (-10_000i32..10_000).prop_map(|i| Value::Float(f64::from(i))),
+            (any::<i32>(), 0i32..12)
+                .prop_map(|(i, decimals)| Value::Float(f64::from(i) / 10f64.powi(decimals))),
             any::<i64>().prop_map(Value::Integer),
             any::<bool>().prop_map(Value::Boolean),
             prop_oneof![Just(""), Just("open"), Just("heizen °")].prop_map(Value::State),
@@ -257,12 +254,16 @@ mod tests {
         ]
     }
 
+    fn times() -> impl Strategy<Value = i64> {
+        prop_oneof![any::<i64>(), (0i64..2_000_000_000_000).prop_map(|ms| ms * 1_000_000), Just(i64::MIN)]
+    }
+
     fn round_trip(entries: &[Entry<'_>]) {
-        let (mut bytes, mut previous) = (Vec::new(), 0);
-        entries.iter().for_each(|entry| entry.encode(&mut previous, &mut bytes));
-        let (mut cursor, mut previous) = (Cursor::new(&bytes), 0);
+        let (mut bytes, mut before) = (Vec::new(), Before::default());
+        entries.iter().for_each(|entry| entry.encode(&mut before, &mut bytes));
+        let (mut cursor, mut before) = (Cursor::new(&bytes), Before::default());
         for entry in entries {
-            let read = Entry::decode(&mut cursor, &mut previous).expect("what was written");
+            let read = Entry::decode(&mut cursor, &mut before).expect("what was written");
             match (entry, &read) {
                 (Entry::Point { value: a, .. }, Entry::Point { value: b, .. }) if a.same_bits(b) => {
                     let strip = |e: &Entry<'_>| match e {
@@ -280,7 +281,7 @@ mod tests {
     proptest! {
         #[test]
         fn points_come_back_bit_exact(
-            points in proptest::collection::vec((any::<u32>(), any::<bool>(), any::<i64>(), values()), 1..40),
+            points in proptest::collection::vec((any::<u32>(), any::<bool>(), times(), values()), 1..40),
         ) {
             let entries: Vec<_> = points
                 .into_iter()
@@ -291,8 +292,8 @@ mod tests {
 
         #[test]
         fn any_bytes_end_in_entries_or_a_refusal(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let (mut cursor, mut previous) = (Cursor::new(&bytes), 0);
-            while !cursor.rest().is_empty() && Entry::decode(&mut cursor, &mut previous).is_ok() {}
+            let (mut cursor, mut before) = (Cursor::new(&bytes), Before::default());
+            while !cursor.rest().is_empty() && Entry::decode(&mut cursor, &mut before).is_ok() {}
         }
     }
 
@@ -302,7 +303,10 @@ mod tests {
         let open = vec![OpenSegment { epoch: 3, number: u32::MAX, block_count: 0 }; 3];
         round_trip(&[
             Entry::Series { id: 300, kind: ValueKind::State, unit: "°C", name: "t{a=\"b\"}" },
-            Entry::Identity(Identity { session: u64::MAX, packet: 7, hash: 1 }),
+            Entry::Identity(Identity { session: u64::MAX, packet: u16::MAX, hash: [1; 5] }),
+            Entry::Identity(Identity { session: u64::MAX, packet: 0, hash: [0, 1, 2, 3, 255] }),
+            Entry::Identity(Identity { session: u64::MAX, packet: 0, hash: [0; 5] }),
+            Entry::Identity(Identity { session: 0, packet: 1, hash: [0; 5] }),
             Entry::Checkpoint(Checkpoint { rank: u64::MAX, window: 20, written, carried: 1, open }),
         ]);
     }
@@ -311,6 +315,6 @@ mod tests {
     fn a_count_that_was_read_allocates_nothing() {
         let mut bytes = vec![3, 0, 0, 0];
         super::put_varint(&mut bytes, u64::MAX);
-        assert!(Entry::decode(&mut Cursor::new(&bytes), &mut 0).is_err());
+        assert!(Entry::decode(&mut Cursor::new(&bytes), &mut Before::default()).is_err());
     }
 }

@@ -7,7 +7,7 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `header` | block 0 of a journal file |
-//! | `entry` | series, identities, checkpoints and points as bytes |
+//! | `entry`, `value` | series, identities, checkpoints and points as bytes; their values |
 //! | `record` | one block being filled with entries |
 //! | `writer` | messages into records, records into the active file, flush, next file |
 //! | `scan` | which blocks of a file are valid, and what they say of each other |
@@ -22,6 +22,7 @@ mod record;
 mod replay;
 mod ring;
 mod scan;
+mod value;
 mod writer;
 
 pub use check::JournalCheck;

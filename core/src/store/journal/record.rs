@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::entry::{Entry, put_varint};
+use super::entry::{Before, Entry, put_varint};
 use crate::block::{BLOCK_LEN, Block, BlockHeader, BlockKind, Cursor, DeviceId, HEADER_LEN, seal};
 
 /// Flag: the last message continues in the next record.
@@ -15,7 +15,7 @@ pub(super) struct Record {
     block: Box<Block>,
     end: usize,
     flags_at: usize,
-    previous: i64,
+    before: Before,
     scratch: Vec<u8>,
 }
 
@@ -23,14 +23,14 @@ pub(super) struct Record {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     end: usize,
-    previous: i64,
+    before: Before,
 }
 
 impl Record {
     /// An empty record; [`Record::begin`] comes first.
     pub(super) fn new() -> Self {
         let block = Box::new([0; BLOCK_LEN]);
-        Self { block, end: HEADER_LEN, flags_at: HEADER_LEN, previous: 0, scratch: Vec::new() }
+        Self { block, end: HEADER_LEN, flags_at: HEADER_LEN, before: Before::default(), scratch: Vec::new() }
     }
 
     /// Begins anew; `unflushed` as in the format.
@@ -41,7 +41,7 @@ impl Record {
         self.block[HEADER_LEN..self.flags_at].copy_from_slice(&self.scratch);
         self.block[self.flags_at] = 0;
         self.end = self.flags_at + 1;
-        self.previous = 0;
+        self.before = Before::default();
     }
 
     /// Whether there is no entry yet.
@@ -51,27 +51,27 @@ impl Record {
 
     /// Where the record stands.
     pub(super) fn mark(&self) -> Mark {
-        Mark { end: self.end, previous: self.previous }
+        Mark { end: self.end, before: self.before }
     }
 
     /// Forgets what came after `mark`.
     pub(super) fn rewind(&mut self, mark: Mark) {
         self.end = mark.end;
-        self.previous = mark.previous;
+        self.before = mark.before;
     }
 
     /// Appends an entry; false, and nothing changed, where it doesn't fit.
     pub(super) fn put(&mut self, entry: &Entry<'_>) -> bool {
         self.scratch.clear();
-        let mut previous = self.previous;
-        entry.encode(&mut previous, &mut self.scratch);
+        let mut before = self.before;
+        entry.encode(&mut before, &mut self.scratch);
         let end = self.end + self.scratch.len();
         if end > BLOCK_LEN {
             return false;
         }
         self.block[self.end..end].copy_from_slice(&self.scratch);
         self.end = end;
-        self.previous = previous;
+        self.before = before;
         true
     }
 

@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use super::entry::Entry;
+use super::entry::{Before, Entry};
 use super::record::preamble;
 use super::ring::{Found, JournalDamage};
 use super::scan::{Scanned, for_each_block, open_block};
@@ -146,9 +146,9 @@ impl<D: Device> Found<D> {
                 flushed = record.flushed;
                 visitor.flushed();
             }
-            let mut previous = 0;
+            let mut before = Before::default();
             while !cursor.rest().is_empty() && result.is_ok() {
-                match Entry::decode(&mut cursor, &mut previous) {
+                match Entry::decode(&mut cursor, &mut before) {
                     Ok(entry) => result = visit(entry, record, *part, &mut ids, visitor, damage),
                     Err(_) => {
                         damage.records_damaged += 1;

@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::entry::{Checkpoint, Entry};
+use super::entry::{Before, Checkpoint, Entry};
 use super::record::preamble;
 use crate::block::{BLOCK_LEN, BlockHeader, BlockKind, DeviceId, SegmentId, open, peek};
 use crate::store::bad_block::read_block;
@@ -107,7 +107,8 @@ pub(super) fn scan<D: Device>(
                 let Some((says, mut cursor)) = preamble(payload) else { return };
                 record.flushed = header.lsn.saturating_sub(says.unflushed);
                 record.continues = says.continues;
-                if let Ok(Entry::Checkpoint(checkpoint)) = Entry::decode(&mut cursor, &mut 0) {
+                if let Ok(Entry::Checkpoint(checkpoint)) = Entry::decode(&mut cursor, &mut Before::default())
+                {
                     checkpoints.push((header.lsn, checkpoint));
                 }
             }

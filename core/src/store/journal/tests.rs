@@ -153,7 +153,7 @@ fn messages(random: &mut Random, count: usize, from: i64) -> Vec<Message> {
                 at += 1;
                 (random.below(10) as u32, at, random.next_u64() as f64 / 7.0)
             });
-            (Identity { session: 1, packet: n as u16, hash: from as u64 }, points.collect())
+            (Identity { session: 1, packet: n as u16, hash: [from as u8; 5] }, points.collect())
         })
         .collect()
 }
@@ -354,7 +354,7 @@ fn the_worked_example_of_the_format() {
     let mut record = Record::new();
     record.begin(1);
     let name = "t{device=\"a\"}";
-    let identity = Identity { session: 1, packet: 7, hash: 0x0807_0605_0403_0201 };
+    let identity = Identity { session: 1, packet: 7, hash: [1, 2, 3, 4, 5] };
     let point =
         |timestamp, is_late, float| Entry::Point { id: 0, is_late, timestamp, value: Value::Float(float) };
     assert!(record.put(&Entry::Series { id: 0, kind: ValueKind::Float, unit: "", name }));
@@ -364,15 +364,15 @@ fn the_worked_example_of_the_format() {
     let block = record.finish(place, false, &DEVICE);
     let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x} ")).collect::<String>();
     let document = include_str!("../../../../docs/format-journal.md");
-    assert!(document.contains("08 00 3a 00  02 00 00 00  01 00 00 00  03 00 00 00  03 00 00 00  12 00"));
-    assert_eq!(hex(&block[..20]), "08 00 3a 00 02 00 00 00 01 00 00 00 03 00 00 00 03 00 00 00 ");
-    let mut payload = hex(&block[32..32 + 0x3a]);
+    assert!(document.contains("08 00 2e 00  02 00 00 00  01 00 00 00  03 00 00 00  03 00 00 00  12 00"));
+    assert_eq!(hex(&block[..20]), "08 00 2e 00 02 00 00 00 01 00 00 00 03 00 00 00 03 00 00 00 ");
+    let mut payload = hex(&block[32..32 + 0x2e]);
     for line in [
         "01 00 ",
         "01 00 00 00 0d 74 7b 64 65 76 69 63 65 3d 22 61 22 7d ",
-        "10 00 80 89 7a 00 00 00 00 00 80 35 40 ",
-        "19 00 80 89 7a 2c ",
-        "02 01 00 00 00 00 00 00 00 07 00 01 02 03 04 05 06 07 08 ",
+        "b1 00 02 ae 03 ",
+        "f1 00 02 b8 03 ",
+        "02 01 00 00 00 00 00 00 00 07 00 01 02 03 04 05 ",
     ] {
         assert!(document.contains(line.trim_end()), "{line}");
         payload = payload.strip_prefix(line).expect(line).to_string();

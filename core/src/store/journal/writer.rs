@@ -14,13 +14,13 @@ use super::ring::Ring;
 use crate::block::BLOCK_LEN;
 use crate::point::{Value, ValueKind};
 use crate::store::device::{Device, Medium};
-use crate::store::identity::{Identity, Window};
+use crate::store::identity::{HASH_LEN, Identity, Window};
 use crate::store::limits::RECORD_BYTES_SURE;
 
 /// Finished records are written out when this many wait.
 const BUFFER_BLOCKS: usize = 64;
-/// An identity in a record.
-const IDENTITY_BYTES: usize = 19;
+/// An identity in a record, at most.
+const IDENTITY_BYTES: usize = 1 + 8 + 2 + HASH_LEN;
 
 /// A point as the journal takes it.
 #[derive(Clone, Copy, Debug)]

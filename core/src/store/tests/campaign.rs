@@ -1,7 +1,7 @@
 //! A campaign: the power goes at the operations of a workload, with subsets of what was not flushed, and each end
 //! is recovered from and checked. A failure names itself, and [`replay`] plays it again.
 
-use super::check::{Tried, check, compare, go_on, interrupt};
+use super::check::{Expected, Tried, check, compare, go_on, interrupt};
 use super::trace::{Setting, Spec, Trace};
 use crate::store::sim::{SimMedium, Violation, fates};
 
@@ -69,7 +69,8 @@ fn try_end(
     let checked = check(&medium, trace.oracle(*cut), &trace.script, random.one_in(4), tried);
     let (store, points) = checked.map_err(here)?;
     if random.one_in(effort.interrupt_one_in) {
-        interrupt(spec, &fresh, &points, effort.depth, tried)?;
+        let expected = Expected { points: &points, oracle: trace.oracle(*cut) };
+        interrupt(spec, &fresh, expected, effort.depth, tried)?;
     }
     if random.one_in(effort.go_on_one_in) {
         go_on(&medium, store, &points, &mut random, tried).map_err(here)?;
@@ -104,5 +105,5 @@ pub(super) fn replay(spec: &Spec, setting: &Setting) -> Result<(), Violation> {
         so_far = so_far.and(*cut, fates);
         medium = watched.after_crash(fates, &mut so_far.random());
     }
-    compare(&medium, &points)
+    compare(&medium, Expected { points: &points, oracle: trace.oracle(spec.cuts[0].0) }, &so_far)
 }

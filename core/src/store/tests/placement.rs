@@ -196,7 +196,7 @@ fn what_can_not_be_stored_is_refused_whole() {
 #[test]
 fn a_message_that_comes_again_is_known() {
     let (medium, mut store) = fresh();
-    let identity = |packet| Identity { session: 4, packet, hash: 9 };
+    let identity = |packet| Identity { session: 4, packet, hash: [9; 5] };
     for packet in 0..8 {
         send(&mut store, &mut Oracle::new(), Some(identity(packet)), &[(0, NOON + 1, Owned::Gap)])
             .expect("send");
@@ -229,7 +229,7 @@ fn after_an_error_of_the_medium_nothing_is_taken() {
 fn a_message_larger_than_a_journal_file_is_taken_in_pieces() {
     let (medium, mut store) = fresh();
     let points: Vec<_> = (0..20_000).map(|n| (0, NOON + n * 1_000, Owned::Float(n as f64 / 7.0))).collect();
-    let identity = Identity { session: 1, packet: 1, hash: 1 };
+    let identity = Identity { session: 1, packet: 1, hash: [1; 5] };
     send(&mut store, &mut Oracle::new(), Some(identity), &points).expect("send");
     store.commit().expect("commit");
     assert_eq!(read(&mut store).len(), 20_000);

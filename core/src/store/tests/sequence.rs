@@ -46,7 +46,7 @@ pub(super) fn steps_of(sequence: &str, from: usize) -> Option<Vec<Step>> {
 /// Operation number `at`, whose messages differ from those of all others.
 fn step(letter: char, at: i64) -> Step {
     let now = FROM + at * 2_000 * SECOND_NS % HOUR_NS;
-    let identity = Identity { session: 9, packet: at as u16, hash: at as u64 };
+    let identity = Identity { session: 9, packet: at as u16, hash: [at as u8; 5] };
     let float = |n: i64| Owned::Float(((at + 1) * 7_919 + n * 104_729) as f64 / 3.0);
     match letter {
         // In order: two series, the second of them booleans.

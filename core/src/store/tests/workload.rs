@@ -164,7 +164,8 @@ pub(super) fn steps(random: &mut Random, count: usize, from: i64) -> Vec<Step> {
                     8..=12 => 40,
                     _ => 1 + random.below(5),
                 };
-                let hash = random.next_u64();
+                let [a, b, c, d, e, ..] = random.next_u64().to_le_bytes();
+                let hash = [a, b, c, d, e];
                 let points = (0..len).map(|_| {
                     let series = random.below(6);
                     let at = match random.below(24) {
