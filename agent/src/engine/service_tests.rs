@@ -226,7 +226,7 @@ fn how_long_a_deletion_holds_up_ingest() {
     append(0, ROWS);
     for (round, select) in ["{}", "temperature{device=\"7\"}", "{}"].into_iter().enumerate() {
         append(ROWS * (round as i64 + 1), ROWS / 10);
-        let (done, is_done) = std::sync::mpsc::channel::<()>();
+        let (done, is_done) = std::sync::mpsc::sync_channel::<()>(1);
         let waiting = {
             let engine = Arc::clone(&engine);
             std::thread::spawn(move || {
