@@ -100,20 +100,29 @@ impl<M: Medium> Store<M> {
     }
 
     /// Appends late points to a writer, those of the series that `choose` takes.
+    ///
+    /// Series are defined before all points, in the order of their names: so definitions fill their blocks, and each
+    /// name is written as what it differs by from the one before.
     pub(super) fn fill(
         &self,
         writer: &mut Writer,
         late: &LatePartition,
         choose: impl Fn(u32) -> bool,
     ) -> Result<(), StoreError<M::Error>> {
-        for ((series, timestamp), value) in &late.points {
-            if !choose(*series) {
-                continue;
-            }
-            let (name, kind, unit) = self.table.get(*series).ok_or(StoreError::UnknownSeries)?;
+        let mut chosen = Vec::new();
+        for series in late.series().filter(|series| choose(*series)) {
+            chosen.push((series, self.table.get(series).ok_or(StoreError::UnknownSeries)?));
+        }
+        chosen.sort_by_key(|(_, (name, ..))| *name);
+        for (_, (name, kind, unit)) in &chosen {
+            writer.define(name, *kind, unit);
+        }
+        for (series, (name, kind, unit)) in chosen {
             let index = writer.define(name, kind, unit);
-            let point = Point { timestamp: Timestamp(*timestamp), value: value.value() };
-            writer.append(index, &point, 0).map_err(StoreError::Refused)?;
+            for (at, value) in late.rows(series) {
+                let point = Point { timestamp: Timestamp(*at), value: value.value() };
+                writer.append(index, &point, 0).map_err(StoreError::Refused)?;
+            }
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub struct StoreConfig {
     pub late_bytes_max: usize,
     /// So many neighbours of alike size are merged.
     pub merge_neighbours: usize,
-    /// Merges may write this many percent of what came in.
+    /// Merges may write this many percent of what ever came in.
     pub merge_percent: u64,
     /// Messages that may be stored and not acknowledged, for whatever reason: so many can come again, and
     /// twice as many are remembered.

@@ -96,7 +96,7 @@ impl<M: Medium> Store<M> {
         self.open_partition(partition)?;
         // What waits late for it is older than everything that will be in order there, so its rank
         // must be lower than that of the segment to come.
-        if self.late.count_in(&partition) > 0 {
+        if self.late.has_some_in(&partition) {
             self.journal.close_record()?;
             self.write_late(|late| late.partition == partition)?;
         }

@@ -11,7 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::config::StoreConfig;
-use super::device::{EntryKind, Medium};
+use super::device::{Device, EntryKind, Medium};
 use super::error::StoreError;
 use super::expire::Protected;
 use super::head::Heads;
@@ -58,6 +58,8 @@ pub struct Recovery {
     pub set_aside: Vec<(String, SegmentError)>,
     /// Unfinished files that were removed.
     pub parts_removed: u64,
+    /// Blocks of those among them that were to be segments, nearly always by a merge.
+    pub part_blocks: u64,
 }
 
 impl<M: Medium> Store<M> {
@@ -114,6 +116,9 @@ impl<M: Medium> Store<M> {
             chores: Chores::new(superseded),
             written: found.checkpoint().map(|(_, checkpoint)| checkpoint.written).unwrap_or_default(),
         };
+        // What was written for nothing is a part of what merges may write: else a store that is killed in each of
+        // them would begin them for ever.
+        store.written.merges += recovery.part_blocks;
         if let Some((_, checkpoint)) = found.checkpoint() {
             let number =
                 |open: &journal::OpenSegment| SegmentNumber { epoch: open.epoch, number: open.number };
@@ -291,7 +296,13 @@ fn trusted_blocks<D: super::device::Device>(
 fn remove_parts<M: Medium>(medium: &mut M, directory: &str, recovery: &mut Recovery) -> Result<(), M::Error> {
     for entry in medium.list(directory)? {
         if entry.kind == EntryKind::File && entry.name.ends_with(PART) {
-            medium.remove(&join(directory, &entry.name))?;
+            let path = join(directory, &entry.name);
+            if path.starts_with(segment_file::DIRECTORY)
+                && let Some(part) = medium.open(&path)?
+            {
+                recovery.part_blocks += u64::from(part.block_count()?);
+            }
+            medium.remove(&path)?;
             recovery.parts_removed += 1;
         }
     }

@@ -9,9 +9,9 @@ use alloc::vec::Vec;
 use super::bad_block::read_block;
 use super::device::{Device, Medium};
 use crate::block::{BLOCK_LEN, SegmentId};
-use crate::point::{TimeRange, ValueKind};
+use crate::point::ValueKind;
 use crate::segment::{
-    Answer, BlockMap, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind,
+    Answer, BlockMap, Rooted, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind,
     SegmentNumber, Supersedes, Writer,
 };
 use crate::series::{NoRegex, Selector, SeriesName};
@@ -136,12 +136,7 @@ impl SegmentFile {
         let Ok(all) = Selector::parse("{}") else { return Ok(Vec::new()) };
         let found = ask(device, &mut BlockMap::new(), |blocks| sealed.select(blocks, &all, &NoRegex))?;
         let Ok(found) = found else { return self.last_times_scanned(device) };
-        let last = |range: TimeRange| range.end.saturating_sub(1);
-        let last_times = found.into_iter().filter_map(|(entry, roots)| {
-            let root = roots.last().filter(|root| root.block > 0)?;
-            Some((entry.name, entry.kind, entry.unit, last(root.summary.span())))
-        });
-        Ok(last_times.collect())
+        Ok(found.into_iter().filter_map(last_time).collect())
     }
 
     fn last_times_scanned<D: Device>(&self, device: &D) -> Result<Vec<LastTime>, D::Error> {
@@ -153,6 +148,12 @@ impl SegmentFile {
         });
         Ok(last_times.collect())
     }
+}
+
+/// Where a series of a sealed segment ends; `None` where it has no rows.
+pub(super) fn last_time((entry, roots): Rooted) -> Option<LastTime> {
+    let root = roots.last().filter(|root| root.block > 0)?;
+    Some((entry.name, entry.kind, entry.unit, root.summary.span().end.saturating_sub(1)))
 }
 
 /// Scans an unsealed segment. With `trusted` blocks known to be flushed, damage below them is passed over

@@ -12,17 +12,14 @@ use alloc::vec::Vec;
 use super::device::{Device, Medium};
 use super::error::StoreError;
 use super::expire::Protected;
-use super::merge::{Candidate, Merge, Progress, Tombstone, choose};
-use super::open_segment::{OpenSegment, read_back, write_blocks};
+use super::merge::{Budget, Candidate, Merge, Progress, Proven, Tombstone, choose};
+use super::open_segment::OpenSegment;
 use super::running::Store;
 use super::segment_file::{self, SegmentFile, SegmentState, ask};
-use crate::block::{BLOCK_LEN, SegmentId, open};
+use crate::block::SegmentId;
 use crate::point::TimeRange;
 use crate::segment::{BlockMap, Rooted, SegmentHeader, SegmentKind, SegmentNumber};
 use crate::tree::Reference;
-
-/// Blocks read at once to verify what was written.
-const VERIFY_BLOCKS: u32 = 64;
 
 /// Whether there is more to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +46,6 @@ pub(super) struct Chores<D> {
     spoiled: BTreeSet<SegmentNumber>,
     /// Number and rank that the next segment would have had when there was nothing to do.
     idle_at: Option<(u32, u64)>,
-    /// Blocks that merges wrote, and that came in as segments.
-    merged_blocks: u64,
 }
 
 impl<D: Device> Chores<D> {
@@ -63,7 +58,6 @@ impl<D: Device> Chores<D> {
             spent,
             spoiled: BTreeSet::new(),
             idle_at: None,
-            merged_blocks: 0,
         }
     }
 
@@ -144,17 +138,11 @@ impl<M: Medium> Store<M> {
         let before = merge.written_blocks;
         // What fails here fails in files that do not count.
         let progress = merge.step(rows_max).unwrap_or(Progress::Damaged);
-        let was_written = matches!(progress, Progress::Written);
-        let state = if was_written { finish(&mut merge) } else { None };
-        self.chores.merged_blocks += merge.written_blocks - before;
         self.written.merges += merge.written_blocks - before;
         match progress {
             Progress::More => self.chores.merge = Some(merge),
             Progress::Damaged => self.give_up(&merge),
-            Progress::Written => match state {
-                Some(state) => self.publish(&merge, state)?,
-                None => self.give_up(&merge),
-            },
+            Progress::Proven(proven) => self.publish(&merge, *proven)?,
         }
         Ok(())
     }
@@ -166,7 +154,7 @@ impl<M: Medium> Store<M> {
     }
 
     /// Gives a finished merge its name: from here on its inputs count no more.
-    fn publish(&mut self, merge: &Merge<M::Device>, state: SegmentState) -> Result<(), StoreError<M::Error>> {
+    fn publish(&mut self, merge: &Merge<M::Device>, proven: Proven) -> Result<(), StoreError<M::Error>> {
         // Whatever the journal alone holds in order must not lie below the heads that the next start
         // will read from the result: it may end later than the in-order segments among its inputs.
         self.checkpoint_now(false)?;
@@ -180,14 +168,12 @@ impl<M: Medium> Store<M> {
             path: merge.path.clone(),
             header,
             block_count: merge.writer.block_count(),
-            state,
+            state: SegmentState::Sealed(proven.sealed),
             supersedes,
         };
-        // Read before the inputs are taken out: where that fails they still answer.
-        let last_times = if file.is_in_order() { file.last_times(&merge.device)? } else { Vec::new() };
         let is_input = |other: &mut SegmentFile| file.takes_the_place_of(&other.header.id);
         self.chores.spent.extend(self.segments.extract_if(.., is_input));
-        for (name, kind, unit, last) in last_times {
+        for (name, kind, unit, last) in proven.last_times {
             let series = self.table.add(&name, kind, &unit).map_err(|_| StoreError::TooManySeries)?;
             for open in self.open.iter_mut().filter(|open| open.partition.range.contains(last)) {
                 open.heads.raise(series, last);
@@ -237,9 +223,7 @@ impl<M: Medium> Store<M> {
 
     /// The files of the best merge.
     fn choose_files(&mut self) -> Result<Option<Vec<SegmentFile>>, StoreError<M::Error>> {
-        let came_in = self.segments.iter().map(|file| u64::from(file.block_count)).sum::<u64>();
-        let budget = came_in.saturating_mul(self.config.merge_percent) / 100;
-        let budget = budget.saturating_sub(self.chores.merged_blocks);
+        let budget = Budget::of(&self.written, self.config.merge_percent);
         let mut ranges: Vec<TimeRange> = Vec::new();
         for file in &self.segments {
             let range = file.header.partition;
@@ -341,30 +325,6 @@ impl<M: Medium> Store<M> {
         };
         let page = ask(&device, &mut BlockMap::new(), |blocks| sealed.page(blocks, 0..u32::MAX))?;
         Ok(page.ok())
-    }
-}
-
-/// Seals, flushes and reads back what a merge wrote; `None` where any of it is not as it should be.
-fn finish<D: Device>(merge: &mut Merge<D>) -> Option<SegmentState> {
-    merge.writer.seal().ok()?;
-    let blocks = merge.writer.take_blocks();
-    write_blocks(&mut merge.device, &blocks).ok()?;
-    merge.written_blocks += blocks.len() as u64;
-    merge.device.flush().ok()?;
-    let block_count = merge.writer.block_count();
-    let id = merge.writer.header().id;
-    let mut buffer = alloc::vec![0; VERIFY_BLOCKS as usize * BLOCK_LEN];
-    for first in (0..block_count).step_by(VERIFY_BLOCKS as usize) {
-        let count = VERIFY_BLOCKS.min(block_count - first) as usize;
-        let bytes = buffer.get_mut(..count * BLOCK_LEN)?;
-        merge.device.read(first, bytes).ok()?;
-        for (number, block) in (first..).zip(bytes.chunks_exact(BLOCK_LEN)) {
-            open(block, &id, number).ok()?;
-        }
-    }
-    match read_back(&merge.device, block_count).ok()? {
-        state @ SegmentState::Sealed(_) => Some(state),
-        _ => None,
     }
 }
 

@@ -1,10 +1,16 @@
 //! Which segments are worth merging.
 //!
 //! Neighbours in rank of alike size first, so that a late point is written again a logarithmic number of times; then
-//! a segment of which much is dead. Everything within a budget, a share of what came in, which bounds write
+//! a segment of which much is dead. Everything within a budget, a share of what ever came in, which bounds write
 //! amplification whatever the disorder.
 
 use core::ops::Range;
+
+use crate::store::written::Written;
+
+/// Tenths of the budget for neighbours of alike size. They save files, and some room; the rest is for what
+/// somebody waits for.
+const ALIKE_TENTHS: u64 = 3;
 
 /// Segments of one merge at most: bounds its open files and memory.
 const NEIGHBOURS_MAX: usize = 16;
@@ -14,6 +20,24 @@ const SIZE_RATIO_MAX: u64 = 4;
 const SMALL_BLOCKS: u64 = 16;
 /// A segment is rewritten alone where more than one in this many of its rows are dead.
 const DEAD_SHARE: u64 = 10;
+
+/// Blocks that merges may still write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Budget {
+    alike: u64,
+    all: u64,
+}
+
+impl Budget {
+    /// What is left of `percent` of everything that ever came in as segments. It is counted since the store was made, so
+    /// that no restart renews it.
+    pub(in crate::store) fn of(written: &Written, percent: u64) -> Self {
+        let came_in = written.leaves.saturating_add(written.nodes).saturating_add(written.tails);
+        let tenth = came_in.saturating_mul(percent) / 1_000;
+        let left = |tenths: u64| tenth.saturating_mul(tenths).saturating_sub(written.merges);
+        Self { alike: left(ALIKE_TENTHS), all: left(10) }
+    }
+}
 
 /// A segment as the choice sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,30 +53,26 @@ pub(in crate::store) struct Candidate {
 }
 
 /// Picks neighbours among the segments of one partition, which are in the order of ranks: at least
-/// `neighbours_min` of them, of at most `budget` blocks together; or one that is to be rewritten.
+/// `neighbours_min` of them; or one that is to be rewritten. Within the budget, which their result may need as a whole.
 pub(in crate::store) fn choose(
     segments: &[Candidate],
     neighbours_min: usize,
-    budget: u64,
+    budget: Budget,
 ) -> Option<Range<usize>> {
-    let is_affordable = |range: &Range<usize>| {
-        segments[range.clone()].iter().map(|segment| segment.blocks).sum::<u64>() <= budget
-    };
+    let blocks =
+        |range: &Range<usize>| segments[range.clone()].iter().map(|segment| segment.blocks).sum::<u64>();
     let alike = (0..segments.len()).filter_map(|begin| {
         let range = begin..begin + alike_from(&segments[begin..]);
         (range.len() >= neighbours_min.max(2)).then_some(range)
     });
     // The most segments for the least bytes.
-    let cost = |range: &Range<usize>| {
-        let blocks: u64 = segments[range.clone()].iter().map(|segment| segment.blocks).sum();
-        blocks / range.len() as u64
-    };
+    let cost = |range: &Range<usize>| blocks(range) / range.len() as u64;
     let dead = (0..segments.len()).map(|at| at..at + 1).filter(|range| {
         let segment = &segments[range.start];
         segment.is_mergeable && segment.dead_rows.saturating_mul(DEAD_SHARE) > segment.rows
     });
-    let alike = alike.filter(is_affordable).min_by_key(cost);
-    alike.or_else(|| dead.filter(is_affordable).min_by_key(cost))
+    let alike = alike.filter(|range| blocks(range) <= budget.alike).min_by_key(cost);
+    alike.or_else(|| dead.filter(|range| blocks(range) <= budget.all).min_by_key(cost))
 }
 
 /// How many segments from the first on are mergeable and of alike size.
@@ -68,7 +88,8 @@ fn alike_from(segments: &[Candidate]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{Candidate, choose};
+    use super::{Budget, Candidate, choose};
+    use crate::store::written::Written;
 
     fn segments(blocks: &[u64]) -> Vec<Candidate> {
         let segment =
@@ -76,29 +97,40 @@ mod tests {
         blocks.iter().map(segment).collect()
     }
 
+    fn blocks(alike: u64) -> Budget {
+        Budget { alike, all: alike }
+    }
+
+    #[test]
+    fn the_budget_is_a_share_of_what_came_in() {
+        let written = Written { journal: 9_999, leaves: 600, nodes: 100, tails: 300, merges: 50 };
+        assert_eq!(Budget::of(&written, 40), Budget { alike: 70, all: 350 });
+        assert_eq!(Budget::of(&Written { merges: 200, ..written }, 40), Budget { alike: 0, all: 200 });
+    }
+
     #[test]
     fn alike_neighbours_are_merged() {
-        assert_eq!(choose(&segments(&[3, 3, 4]), 4, 4_000), None, "too few");
-        assert_eq!(choose(&segments(&[9_000, 3, 3, 4, 3]), 4, 4_000), Some(1..5));
-        assert_eq!(choose(&segments(&[3, 3, 900, 4, 3]), 4, 4_000), None, "a large one lies between");
-        assert_eq!(choose(&segments(&[100; 40]), 4, 40_000).map(|range| range.len()), Some(16));
-        assert_eq!(choose(&segments(&[3]), 1, 40_000), None, "one alone is no merge");
+        assert_eq!(choose(&segments(&[3, 3, 4]), 4, blocks(4_000)), None, "too few");
+        assert_eq!(choose(&segments(&[9_000, 3, 3, 4, 3]), 4, blocks(4_000)), Some(1..5));
+        assert_eq!(choose(&segments(&[3, 3, 900, 4, 3]), 4, blocks(4_000)), None, "a large one lies between");
+        assert_eq!(choose(&segments(&[100; 40]), 4, blocks(40_000)).map(|range| range.len()), Some(16));
+        assert_eq!(choose(&segments(&[3]), 1, blocks(40_000)), None, "one alone is no merge");
     }
 
     #[test]
     fn the_budget_bounds_everything() {
-        assert_eq!(choose(&segments(&[3, 3, 4, 3]), 4, 12), None);
-        assert_eq!(choose(&segments(&[3, 3, 4, 3]), 4, 13), Some(0..4));
+        assert_eq!(choose(&segments(&[3, 3, 4, 3]), 4, blocks(12)), None);
+        assert_eq!(choose(&segments(&[3, 3, 4, 3]), 4, blocks(13)), Some(0..4));
     }
 
     #[test]
     fn what_is_mostly_dead_is_rewritten_alone() {
         let mut all = segments(&[900, 900]);
         all[1].dead_rows = 10;
-        assert_eq!(choose(&all, 4, 4_000), None);
+        assert_eq!(choose(&all, 4, blocks(4_000)), None);
         all[1].dead_rows = 11;
-        assert_eq!(choose(&all, 4, 4_000), Some(1..2));
+        assert_eq!(choose(&all, 4, blocks(4_000)), Some(1..2));
         all[1].is_mergeable = false;
-        assert_eq!(choose(&all, 4, 4_000), None);
+        assert_eq!(choose(&all, 4, blocks(4_000)), None);
     }
 }

@@ -3,14 +3,16 @@
 //! Memory is that of one page of series an input, one open chunk an input and series, and of the writer,
 //! which is packed into leaves every some rows. Nothing that the merge writes counts before the store says so.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::input::{Damaged, Input};
+use super::proof::{Proven, Stage};
 use super::series_rows::SeriesRows;
 use super::tombstones::{Tombstone, hidden};
 use crate::point::{Point, Timestamp};
-use crate::segment::{SegmentHeader, SegmentKind, SegmentNumber, Supersedes, Writer};
+use crate::segment::{FinishedBlock, SegmentHeader, SegmentKind, SegmentNumber, Supersedes, Writer};
 use crate::series::SeriesIndex;
 use crate::store::device::{Device, Medium};
 use crate::store::error::StoreError;
@@ -19,14 +21,16 @@ use crate::store::segment_file::{SegmentFile, SegmentState};
 
 /// Rows after which what waits in memory is packed into leaves.
 const PACK_ROWS: usize = 1 << 18;
+/// Blocks after which what is written is flushed, so that no flush has much to do.
+const FLUSH_BLOCKS: u64 = 1_024;
 
 /// How far a merge is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(in crate::store) enum Progress {
     /// There is more to do.
     More,
-    /// Everything is written, and nothing of it flushed.
-    Written,
+    /// The result is durable and was read back as it was written.
+    Proven(Box<Proven>),
     /// An input can't be read: it stays as it is, and so do the others.
     Damaged,
 }
@@ -52,8 +56,11 @@ pub(in crate::store) struct Merge<D> {
     pub(in crate::store) path: String,
     current: Option<Current>,
     unpacked_rows: usize,
+    /// Once there are no more rows.
+    pub(super) stage: Option<Stage>,
     /// Blocks written so far.
     pub(in crate::store) written_blocks: u64,
+    unflushed_blocks: u64,
 }
 
 impl<D: Device> Merge<D> {
@@ -93,7 +100,9 @@ impl<D: Device> Merge<D> {
             path,
             current,
             unpacked_rows: 0,
+            stage: None,
             written_blocks: 0,
+            unflushed_blocks: 0,
         }))
     }
 
@@ -112,11 +121,31 @@ impl<D: Device> Merge<D> {
         self.inputs().contains(number)
     }
 
-    /// Merges about `rows_max` rows.
+    pub(super) fn is_in_order(&self) -> bool {
+        self.writer.header().kind == SegmentKind::InOrder
+    }
+
+    /// Writes finished blocks of the result.
+    pub(super) fn write(&mut self, blocks: &[FinishedBlock]) -> Result<(), D::Error> {
+        let count = blocks.len() as u64;
+        self.written_blocks += count;
+        self.unflushed_blocks += count;
+        write_blocks(&mut self.device, blocks)?;
+        if self.unflushed_blocks >= FLUSH_BLOCKS {
+            self.device.flush()?;
+            self.unflushed_blocks = 0;
+        }
+        Ok(())
+    }
+
+    /// Merges about `rows_max` rows, or does a step of what comes behind the last one.
     ///
     /// # Errors
     /// The medium, where the result can't be written; a fault of the store.
     pub(in crate::store) fn step(&mut self, rows_max: usize) -> Result<Progress, StoreError<D::Error>> {
+        if let Some(stage) = self.stage.take() {
+            return Ok(self.end_step(stage));
+        }
         let mut left = rows_max;
         let mut is_done = false;
         while left > 0 && !is_done {
@@ -131,9 +160,14 @@ impl<D: Device> Merge<D> {
             self.unpacked_rows = 0;
         }
         let blocks = self.writer.take_blocks();
-        self.written_blocks += blocks.len() as u64;
-        write_blocks(&mut self.device, &blocks)?;
-        Ok(if is_done { Progress::Written } else { Progress::More })
+        self.write(&blocks)?;
+        if is_done {
+            match self.seal() {
+                Ok(stage) => self.stage = Some(stage),
+                Err(Damaged) => return Ok(Progress::Damaged),
+            }
+        }
+        Ok(Progress::More)
     }
 
     /// Takes up the next series; true where there is none.

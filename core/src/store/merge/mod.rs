@@ -12,13 +12,16 @@
 //! | `series_rows` | the rows of one series in one input, in the order of time |
 //! | `tombstones` | which spans of a series are hidden from a rank |
 //! | `job` | a merge in progress |
+//! | `proof` | its end: sealed, flushed, read back |
 
 mod choose;
 mod input;
 mod job;
+mod proof;
 mod series_rows;
 mod tombstones;
 
-pub(super) use choose::{Candidate, choose};
+pub(super) use choose::{Budget, Candidate, choose};
 pub(super) use job::{Merge, Progress};
+pub(super) use proof::Proven;
 pub(super) use tombstones::Tombstone;

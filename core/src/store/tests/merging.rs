@@ -4,7 +4,7 @@ use super::reader::{list, read};
 use super::workload::{FROM, Owned, SimStore, label, medium_error, name, open, send, tiny};
 use crate::point::TimeRange;
 use crate::segment::SegmentKind;
-use crate::store::sim::{Oracle, SimMedium};
+use crate::store::sim::{Oracle, Random, SimMedium};
 use crate::store::{Store, StoreConfig, Work};
 
 /// Works until nothing is left to do; gives the steps it took.
@@ -47,6 +47,72 @@ fn late_segments_become_one_and_everything_is_as_before() {
     drop(store);
     let (mut store, _) = open(&medium).expect("open");
     assert_eq!((store.segments().len(), work(&mut store)), (after, 1), "and nothing is done again");
+    assert_eq!(oracle.check(list(&read(&mut store))), Ok(()));
+}
+
+#[test]
+fn a_restart_does_not_renew_what_merges_may_write() {
+    let medium = SimMedium::new();
+    let config = StoreConfig { merge_percent: 50, ..tiny() };
+    let open = || Store::open(medium.clone(), config.clone(), [3; 16]).expect("open").0;
+    let (mut store, mut oracle) = (open(), Oracle::new());
+    (0..600).for_each(|n| put(&mut store, &mut oracle, 1_000_000 + n, n as f64 / 3.0));
+    store.seal().expect("seal");
+    let mut merges = 0;
+    for round in 0..60 {
+        (0..20).for_each(|n| put(&mut store, &mut oracle, n * 70 + round, (round * n) as f64));
+        store.checkpoint().expect("checkpoint");
+        if round % 3 == 0 {
+            // Killed with something of a merge written.
+            (0..4).for_each(|_| assert!(store.work(30).is_ok()));
+        } else {
+            work(&mut store);
+        }
+        drop(store);
+        store = open();
+        let written = store.written();
+        merges = written.merges;
+        let came_in = written.leaves + written.nodes + written.tails;
+        // The last one may overlap the end of the budget by what its result needs more than its inputs: nothing.
+        assert!(merges * 100 <= came_in * 50, "round {round}: {written:?}");
+    }
+    assert!(merges > 0);
+    oracle.acknowledge();
+    assert_eq!(oracle.check(list(&read(&mut store))), Ok(()));
+}
+
+#[test]
+fn the_end_of_a_merge_goes_on_in_small_steps() {
+    let medium = SimMedium::new();
+    let config = StoreConfig { segment_blocks_max: 4_000, journal_file_blocks: 400, ..tiny() };
+    let (mut store, _) = Store::open(medium.clone(), config, [3; 16]).expect("open");
+    let mut oracle = Oracle::new();
+    let mut random = Random::new(3);
+    for n in 0..1_000 {
+        let mut points = Vec::new();
+        for m in 0..100 {
+            let value = Owned::Float(f64::from_bits(random.next_u64() >> 2));
+            points.push((if m % 10 < 8 { 0 } else { 1 }, FROM + n * 100_000 + m * 1_000, value));
+        }
+        send(&mut store, &mut oracle, None, &points).expect("append");
+    }
+    oracle.delete(label(name(1).as_str()), i64::MIN, i64::MAX);
+    store.delete(std::slice::from_ref(name(1)), TimeRange::ALL).expect("delete");
+    oracle.acknowledge();
+    let before = store.segments().iter().map(|file| file.block_count).max().unwrap_or(0);
+    assert!(before > 150, "{before} blocks");
+    let mut most = 0;
+    loop {
+        let moved = || medium.blocks_read() + medium.blocks_written();
+        let begin = moved();
+        let is_more = store.work(500).map_err(medium_error).expect("work") == Work::More;
+        most = most.max(moved() - begin);
+        if !is_more {
+            break;
+        }
+    }
+    assert!(store.segments().iter().any(|file| !file.supersedes.inputs.is_empty()), "it was merged");
+    assert!(most <= 80, "{most} blocks in one step");
     assert_eq!(oracle.check(list(&read(&mut store))), Ok(()));
 }
 

@@ -172,6 +172,29 @@ fn late_points_become_one_sealed_segment_a_partition() {
 }
 
 #[test]
+fn late_points_that_fill_the_memory_leave_open_series_alone() {
+    let (medium, mut store) = fresh();
+    (0..100).for_each(|n| assert_eq!(put(&mut store, NOON + n * SECOND, n as f64), IN_ORDER));
+    let leaves = store.written().leaves;
+    // An hour of its own that is not open any more.
+    put(&mut store, NOON + 5 * HOUR_NS, 1.0);
+    let mut late = 0;
+    while store.segments().is_empty() {
+        assert_eq!(put(&mut store, NOON - 10 * HOUR_NS + late, late as f64), LATE);
+        late += 1;
+    }
+    assert_eq!(store.late_points(), 0);
+    assert!(store.segments().iter().all(|file| file.header.kind == SegmentKind::Late));
+    assert!(store.written().leaves <= leaves + 2 + 3, "{:?}", store.written());
+    assert_eq!(put(&mut store, NOON + SECOND / 2, 7.0), IN_ORDER, "among rows that are still not coded");
+    store.commit().expect("commit");
+    drop(store);
+    let (mut store, recovery) = open(&medium).expect("open");
+    assert_eq!((recovery.points_replayed, recovery.points_skipped), (102, late as u64));
+    assert_eq!(read(&mut store).len(), 102 + late as usize);
+}
+
+#[test]
 fn what_can_not_be_stored_is_refused_whole() {
     let (_, mut store) = fresh();
     let name = SeriesName::parse("t").expect("a name");
