@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the figures of docs/benchmarks.md. Names of parts (density, ingest, page, range) limit it.
+# Prints the figures of docs/benchmarks.md. Names of parts (density, disorder, ingest, memory, page, range, recovery, wear) limit it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 bash scripts/setup.sh build

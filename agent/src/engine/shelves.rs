@@ -127,8 +127,13 @@ impl Engine {
         }
     }
 
-    /// Keeps what a question has read.
-    pub(super) fn give_back(&self, shelf: Shelf) {
+    /// Keeps what a question has read, and tells the store what it cost.
+    pub(super) fn give_back(&self, mut shelf: Shelf) {
+        let mut store = self.store();
+        for (partition, reads) in shelf.take_reads() {
+            store.note_reads(partition, reads.blocks, reads.decoded, reads.wasted);
+        }
+        drop(store);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for member in shelf.into_members() {
             let id = member.header().id;

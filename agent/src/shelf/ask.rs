@@ -49,6 +49,7 @@ impl Shelf {
             points_decoded: statistics.points_decoded,
             subtrees_used: statistics.subtrees_used,
         };
+        self.note_reads(&statistics.reads);
         self.warn_of(&statistics.warnings);
         answer.warnings = self.warnings().to_vec();
         Ok(answer)

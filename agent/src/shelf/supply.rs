@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use siltstone_core::point::TimeRange;
-use siltstone_core::query::{Found, Holding, Library, Request, SegmentFault, SegmentHandle};
+use siltstone_core::query::{Found, Holding, Library, Request, SegmentFault, SegmentHandle, SegmentReads};
 use siltstone_core::segment::{Opened, SegmentError, Suggest};
 
 use super::member::{Member, Place};
@@ -22,6 +22,8 @@ pub struct Shelf {
     /// By the handles of the library.
     places: Vec<Place>,
     warnings: Vec<String>,
+    /// What questions read, by the partitions of the segments.
+    reads: Vec<(TimeRange, SegmentReads)>,
     pub(super) deadline: Option<Instant>,
 }
 
@@ -53,6 +55,19 @@ impl Shelf {
         places
             .filter_map(|(segment, place)| Some(Member { place, opened: self.library.remove(segment)? }))
             .collect()
+    }
+
+    /// Notes what a question read of each segment.
+    pub(super) fn note_reads(&mut self, reads: &[SegmentReads]) {
+        let by_handle = (0..).map(SegmentHandle).zip(reads).filter(|(_, reads)| reads.blocks > 0);
+        let of_partition =
+            by_handle.filter_map(|(segment, reads)| Some((self.library.header(segment)?.partition, *reads)));
+        self.reads.extend(of_partition);
+    }
+
+    /// What questions read since this was last asked, with the partitions of the segments.
+    pub fn take_reads(&mut self) -> Vec<(TimeRange, SegmentReads)> {
+        std::mem::take(&mut self.reads)
     }
 
     /// What could not be read so far, a sentence each.

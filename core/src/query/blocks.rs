@@ -6,7 +6,7 @@
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use super::damage::{Damage, Statistics};
+use super::damage::{Damage, SegmentReads, Statistics};
 use super::runs::{OpenRows, Segment, SegmentHandle, check_children};
 use crate::block::{BLOCK_LEN, BlockKind, open};
 use crate::codec::{self, Chunk};
@@ -44,6 +44,7 @@ impl Blocks {
         if bytes.is_some() {
             statistics.blocks_read = statistics.blocks_read.saturating_add(1);
             statistics.bytes_read = statistics.bytes_read.saturating_add(BLOCK_LEN as u64);
+            statistics.note_read(key.0, SegmentReads { blocks: 1, ..SegmentReads::default() });
         }
         if !self.awaited.remove(&key) {
             return;

@@ -1,5 +1,6 @@
 //! What could not be read: it costs its own points, is reported, and flags the answer.
 
+use alloc::vec::Vec;
 use core::fmt;
 
 use super::runs::SegmentHandle;
@@ -57,6 +58,18 @@ pub struct Warning {
     pub damage: Damage,
 }
 
+/// What an answer read of one segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SegmentReads {
+    /// Blocks that were fed.
+    pub blocks: u64,
+    /// Points decoded.
+    pub decoded: u64,
+    /// Those of them that the answer would have had without decoding, or at all, if the partition were one segment: deleted
+    /// or written over, or in chunks of which the summary would have been enough.
+    pub wasted: u64,
+}
+
 /// What an answer cost, and what is missing in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
@@ -70,16 +83,27 @@ pub struct Statistics {
     pub points_decoded: u64,
     /// Subtrees of which the summary was enough.
     pub subtrees_used: u64,
+    /// What was read of each segment, by handle.
+    pub reads: Vec<SegmentReads>,
     /// Whether points could not be read, so that the answer lacks them.
     pub is_partial: bool,
     /// What could not be read: the first [`WARNINGS_MAX`] of it.
-    pub warnings: alloc::vec::Vec<Warning>,
+    pub warnings: Vec<Warning>,
 }
 
 /// Warnings kept.
 pub const WARNINGS_MAX: usize = 100;
 
 impl Statistics {
+    /// Adds to what was read of a segment.
+    pub(super) fn note_read(&mut self, segment: SegmentHandle, more: SegmentReads) {
+        if let Some(reads) = self.reads.get_mut(segment.0 as usize) {
+            reads.blocks = reads.blocks.saturating_add(more.blocks);
+            reads.decoded = reads.decoded.saturating_add(more.decoded);
+            reads.wasted = reads.wasted.saturating_add(more.wasted);
+        }
+    }
+
     pub(super) fn warn(&mut self, warning: Warning) {
         self.is_partial = true;
         if self.warnings.len() < WARNINGS_MAX && !self.warnings.contains(&warning) {

@@ -13,10 +13,11 @@
 //! the budget and by [`REFERENCES_MAX`].
 
 use alloc::collections::BTreeSet;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use super::blocks::{Blocks, Key, Presence};
-use super::damage::{Statistics, Unreadable};
+use super::damage::{SegmentReads, Statistics, Unreadable};
 use super::group::Group;
 use super::planner::{Request, join};
 use super::question::{Order, Question, QuestionError, Resume, Task};
@@ -96,6 +97,7 @@ impl Query {
         }
         let mut statistics = Statistics {
             blocks_total: segments.iter().map(|segment| u64::from(segment.blocks)).sum(),
+            reads: vec![SegmentReads::default(); segments.len()],
             ..Statistics::default()
         };
         let order = match question.task {

@@ -47,7 +47,7 @@ mod sweep;
 pub(crate) mod tests;
 
 pub use bucket::{Answer, Bucket};
-pub use damage::{Damage, Statistics, Unreadable, WARNINGS_MAX, Warning};
+pub use damage::{Damage, SegmentReads, Statistics, Unreadable, WARNINGS_MAX, Warning};
 pub use engine::{Batch, Done, Query, REFERENCES_MAX, Step};
 pub use filter::{Comparison, Filter};
 pub use function::Function;

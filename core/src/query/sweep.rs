@@ -12,7 +12,7 @@ use core::cmp::Reverse;
 use core::ops::Range;
 
 use super::blocks::{Blocks, Key, Presence};
-use super::damage::{Damage, Statistics, Warning};
+use super::damage::{Damage, SegmentReads, Statistics, Warning};
 use super::filter::{Filter, Passes};
 use super::part::Part;
 use super::question::Order;
@@ -114,6 +114,11 @@ impl Sweep {
         if self.runs.get(of_run).is_some_and(|run| run.is_shadowed(reference.summary.span())) {
             return Verdict::Open;
         }
+        self.judge_alone(reference, sink)
+    }
+
+    /// What a reference would be good for if no other run met its time.
+    fn judge_alone(&self, reference: &Reference, sink: &Sink) -> Verdict {
         match self.filter.map(|filter| filter.of_summary(&reference.summary)) {
             Some(Passes::None) => return Verdict::Skip,
             Some(Passes::Some) => return Verdict::Open,
@@ -160,7 +165,7 @@ impl Sweep {
             }
             let Some(run) = self.runs.get(number) else { return Progress::Finished };
             if run.next_row(self.order).is_some() {
-                self.take_rows(number, begin, sink);
+                self.take_rows(number, begin, sink, statistics);
                 continue;
             }
             let Some(reference) = run.front(self.order) else { return Progress::Finished };
@@ -179,7 +184,8 @@ impl Sweep {
                 }
                 Verdict::Wait => return Progress::Blocked,
                 Verdict::Open => {
-                    if reference.level > 0 || !self.open_chunk(number, blocks, statistics) {
+                    let is_wasted = !matches!(self.judge_alone(reference, sink), Verdict::Open);
+                    if reference.level > 0 || !self.open_chunk(number, blocks, is_wasted, statistics) {
                         return Progress::Blocked;
                     }
                 }
@@ -187,8 +193,15 @@ impl Sweep {
         }
     }
 
-    /// Decodes the chunk at the front of a run; `false` where its block is missing.
-    fn open_chunk(&mut self, number: usize, blocks: &Blocks, statistics: &mut Statistics) -> bool {
+    /// Decodes the chunk at the front of a run; `false` where its block is missing. One that `is_wasted` is decoded only
+    /// because other runs meet its time.
+    fn open_chunk(
+        &mut self,
+        number: usize,
+        blocks: &Blocks,
+        is_wasted: bool,
+        statistics: &mut Statistics,
+    ) -> bool {
         let Some(run) = self.runs.get_mut(number) else { return false };
         let Some(reference) = run.front(self.order).copied() else { return false };
         let key = (run.segment, reference.block);
@@ -200,8 +213,12 @@ impl Sweep {
         run.pop(self.order);
         match rows {
             Ok(OpenRows { mut chunk, .. }) => {
-                statistics.points_decoded = statistics.points_decoded.saturating_add(chunk.len() as u64);
+                let decoded = chunk.len() as u64;
+                statistics.points_decoded = statistics.points_decoded.saturating_add(decoded);
                 run.remove_hidden(&mut chunk);
+                let hidden = decoded.saturating_sub(chunk.len() as u64);
+                let wasted = if is_wasted { decoded } else { hidden };
+                statistics.note_read(run.segment, SegmentReads { blocks: 0, decoded, wasted });
                 let row = |at_ns: i64| chunk.timestamps.partition_point(|at| *at < at_ns);
                 let left = row(self.range.begin)..row(self.range.end);
                 run.rows = Some(OpenRows { chunk, left });
@@ -215,7 +232,7 @@ impl Sweep {
     }
 
     /// Takes the rows of a run that lie before all other runs, or one row that several have.
-    fn take_rows(&mut self, number: usize, begin: i64, sink: &mut Sink) {
+    fn take_rows(&mut self, number: usize, begin: i64, sink: &mut Sink, statistics: &mut Statistics) {
         let order = self.order;
         let others = self.runs.iter().enumerate().filter(|(other, _)| *other != number);
         let limit = others.filter_map(|(_, run)| run.begin(order)).min();
@@ -234,11 +251,13 @@ impl Sweep {
         if sink.push_rows(chunk, row..row.saturating_add(1), self.filter.as_ref()) == 0 {
             return;
         }
-        for run in &mut self.runs {
+        for (other, run) in self.runs.iter_mut().enumerate() {
             if run.begin(order) == Some(begin)
                 && let Some(OpenRows { left, .. }) = &mut run.rows
             {
                 shorten(left, 1, order);
+                let wasted = u64::from(other != number);
+                statistics.note_read(run.segment, SegmentReads { wasted, ..SegmentReads::default() });
             }
         }
     }

@@ -21,6 +21,7 @@
 //! | `checkpoint`, `sealing` | from the journal into segments; sealing |
 //! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
 //! | `delete`, `merge`, `work` | tombstones; neighbours in rank made one; what is done in idle time |
+//! | `waste` | where questions waste reads |
 //! | `written` | blocks written, by cause |
 //! | `snapshot` | what a question sees |
 //! | `sim` | a simulated medium and the oracle, for tests |
@@ -53,6 +54,7 @@ pub mod sim;
 mod snapshot;
 mod store_id;
 mod time;
+mod waste;
 mod work;
 mod written;
 

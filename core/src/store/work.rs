@@ -16,6 +16,7 @@ use super::merge::{Budget, Candidate, Merge, Progress, Proven, Tombstone, choose
 use super::open_segment::OpenSegment;
 use super::running::Store;
 use super::segment_file::{self, SegmentFile, SegmentState, ask};
+use super::waste::Waste;
 use crate::block::SegmentId;
 use crate::point::TimeRange;
 use crate::segment::{BlockMap, Rooted, SegmentHeader, SegmentKind, SegmentNumber};
@@ -46,6 +47,8 @@ pub(super) struct Chores<D> {
     spoiled: BTreeSet<SegmentNumber>,
     /// Number and rank that the next segment would have had when there was nothing to do.
     idle_at: Option<(u32, u64)>,
+    /// Where questions waste reads.
+    pub(super) waste: Waste,
 }
 
 impl<D: Device> Chores<D> {
@@ -58,7 +61,13 @@ impl<D: Device> Chores<D> {
             spent,
             spoiled: BTreeSet::new(),
             idle_at: None,
+            waste: Waste::default(),
         }
+    }
+
+    /// There may be something to do though nothing was written.
+    pub(super) fn look_again(&mut self) {
+        self.idle_at = None;
     }
 
     /// Gives up a merge of a segment that goes. Its file stays until the next start where it can't be removed now.
@@ -179,6 +188,7 @@ impl<M: Medium> Store<M> {
                 open.heads.raise(series, last);
             }
         }
+        self.chores.waste.forget(header.partition.begin);
         self.segments.push(file);
         self.segments.sort_by_key(|file| file.header.rank);
         Ok(())
@@ -223,7 +233,8 @@ impl<M: Medium> Store<M> {
 
     /// The files of the best merge.
     fn choose_files(&mut self) -> Result<Option<Vec<SegmentFile>>, StoreError<M::Error>> {
-        let budget = Budget::of(&self.written, self.config.merge_percent);
+        let budget =
+            Budget::of(&self.written, self.config.merge_percent, u64::from(self.config.segment_blocks_max));
         let mut ranges: Vec<TimeRange> = Vec::new();
         for file in &self.segments {
             let range = file.header.partition;
@@ -233,7 +244,8 @@ impl<M: Medium> Store<M> {
         }
         for range in ranges {
             let (candidates, files) = self.candidates(range)?;
-            if let Some(chosen) = choose(&candidates, self.config.merge_neighbours, budget) {
+            let is_wasteful = self.chores.waste.is_in(range.begin);
+            if let Some(chosen) = choose(&candidates, self.config.merge_neighbours, is_wasteful, budget) {
                 return Ok(Some(files[chosen].iter().filter_map(Clone::clone).collect()));
             }
         }
@@ -260,12 +272,13 @@ impl<M: Medium> Store<M> {
                 rows,
                 dead_rows,
                 is_mergeable: is_own && !is_spoiled && matches!(file.state, SegmentState::Sealed(_)),
+                is_in_order: file.is_in_order(),
             };
             list.push((file.header.rank, candidate, Some(file.clone())));
         }
         let open = self.open.iter().filter_map(|open| open.segment.as_ref());
         for segment in open.filter(|segment| segment.file.header.partition == range) {
-            let candidate = Candidate { blocks: 0, rows: 0, dead_rows: 0, is_mergeable: false };
+            let candidate = Candidate::default();
             list.push((segment.file.header.rank, candidate, None));
         }
         list.sort_by_key(|(rank, ..)| *rank);

@@ -1,10 +1,11 @@
 //! Prints the figures of `docs/benchmarks.md` as rows of a table.
 //!
-//! Usage: `bash scripts/bench.sh [density|ingest|memory|page|range|recovery|wear]...`; without a name all of them. Each figure is a median
+//! Usage: `bash scripts/bench.sh [density|disorder|ingest|memory|page|range|recovery|wear]...`; without a name all of them. Each figure is a median
 //! where it is a time, and exact where it is a size. It measures; it does not judge: goals are printed
 //! beside the figures, and nothing fails.
 
 mod density;
+mod disorder;
 mod ingest;
 mod load;
 mod memory;
@@ -21,6 +22,7 @@ type Part = (&'static str, fn() -> Vec<Row>);
 
 const PARTS: &[Part] = &[
     ("density", density::rows),
+    ("disorder", disorder::rows),
     ("ingest", ingest::rows),
     ("memory", memory::rows),
     ("page", page::rows),

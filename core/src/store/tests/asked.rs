@@ -2,7 +2,8 @@
 
 use crate::block::BLOCK_LEN;
 use crate::query::{
-    Found, Holding, Library, Question, Request, Rows, SegmentFault, Statistics, Step, Unreadable,
+    Found, Holding, Library, Question, Request, Rows, SegmentFault, SegmentHandle, Statistics, Step,
+    Unreadable,
 };
 use crate::segment::{BlockMap, Opened, Unsealed};
 use crate::series::{NoRegex, Selector, SeriesName};
@@ -63,6 +64,14 @@ impl Asked {
     /// What is held of every series.
     pub(super) fn holdings(&mut self) -> Vec<Holding> {
         self.found(|library| library.select(&all(), &NoRegex))
+    }
+
+    /// Tells the store what a question read, as the agent does.
+    pub(super) fn note(&self, statistics: &Statistics, store: &mut Store<SimMedium>) {
+        for (reads, segment) in statistics.reads.iter().zip(0..) {
+            let header = self.library.header(SegmentHandle(segment)).expect("a segment");
+            store.note_reads(header.partition, reads.blocks, reads.decoded, reads.wasted);
+        }
     }
 
     /// Asks a question about `holdings`; the rows of each, and what it cost.

@@ -46,7 +46,7 @@ impl Scale {
     /// A few messages turn everything over.
     fn tiny() -> Self {
         let disorder = Disorder { batches_late: 5, delay_ns: HOUR_NS / 4..4 * HOUR_NS, ..Disorder::IOT };
-        Self { config: held(tiny()), trucks: 1, ticks: 700, disorder, odd_one_in: 12, restarts: 6 }
+        Self { config: held(tiny()), trucks: 1, ticks: 1_500, disorder, odd_one_in: 12, restarts: 6 }
     }
 
     /// Limits a sixteenth of the usual ones, days as partitions.
@@ -132,7 +132,7 @@ impl Played {
             // The same again, and again with other values.
             0 => self.send(&message),
             1 | 2 => {
-                let other = |(series, at, _): &Sent| (*series, *at, Value::Float(*at as f64 / 7.0).into());
+                let other = |(series, at, _): &Sent| (*series, *at, Value::Float(*at as f64 / 7e9).into());
                 let others: Vec<Sent> =
                     message.iter().filter(|(series, ..)| series % 10 != 9).map(other).collect();
                 self.send(&others);

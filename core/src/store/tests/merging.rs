@@ -1,8 +1,10 @@
 //! What merging, deleting and dropping do to the files, beside what the power suites ask.
 
+use super::asked::Asked;
 use super::reader::{list, read};
 use super::workload::{FROM, Owned, SimStore, label, medium_error, name, open, send, tiny};
 use crate::point::TimeRange;
+use crate::query::{Answer, Function, Question, Rows};
 use crate::segment::SegmentKind;
 use crate::store::sim::{Oracle, Random, SimMedium};
 use crate::store::{Store, StoreConfig, Work};
@@ -113,6 +115,43 @@ fn the_end_of_a_merge_goes_on_in_small_steps() {
     }
     assert!(store.segments().iter().any(|file| !file.supersedes.inputs.is_empty()), "it was merged");
     assert!(most <= 80, "{most} blocks in one step");
+    assert_eq!(oracle.check(list(&read(&mut store))), Ok(()));
+}
+
+#[test]
+fn where_questions_waste_reads_late_and_in_order_become_one() {
+    let medium = SimMedium::new();
+    let config =
+        StoreConfig { segment_blocks_max: 4_000, journal_file_blocks: 400, merge_neighbours: 100, ..tiny() };
+    let (mut store, _) = Store::open(medium.clone(), config, [3; 16]).expect("open");
+    let mut oracle = Oracle::new();
+    let row = |n: i64| (0, FROM + n * 10_000_000, Owned::Float((n as f64 * 0.37).sin()));
+    for n in 0..300 {
+        let message: Vec<_> = (n * 100..n * 100 + 100).filter(|n| n % 20 > 0).map(row).collect();
+        send(&mut store, &mut oracle, None, &message).expect("append");
+    }
+    store.seal().expect("seal");
+    let late: Vec<_> = (0..30_000).filter(|n| n % 20 == 0).map(row).collect();
+    late.chunks(50).for_each(|some| _ = send(&mut store, &mut oracle, None, some).expect("append"));
+    store.seal().expect("seal");
+    oracle.acknowledge();
+    work(&mut store);
+    let in_order = |store: &SimStore| store.segments().iter().filter(|file| file.is_in_order()).count();
+    assert!(store.segments().len() > in_order(&store), "late segments are left");
+    let mut costs = Vec::new();
+    for _ in 0..40 {
+        let mut asked = Asked::of(&mut store);
+        let holdings = asked.holdings();
+        let question = Question::aggregate(TimeRange::ALL, [Function::Count, Function::Max]);
+        let (rows, statistics) = asked.ask(question, holdings);
+        let Rows::Buckets(buckets) = &rows[0].1 else { panic!("buckets were asked for") };
+        assert_eq!(buckets[0].answer(Function::Count), Answer::Count(30_000));
+        asked.note(&statistics, &mut store);
+        costs.push(statistics.points_decoded);
+        work(&mut store);
+    }
+    assert_eq!((costs.first(), costs.last()), (Some(&30_000), Some(&0)), "{costs:?}");
+    assert_eq!((store.segments().len(), in_order(&store)), (1, 1));
     assert_eq!(oracle.check(list(&read(&mut store))), Ok(()));
 }
 
