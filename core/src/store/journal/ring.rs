@@ -8,10 +8,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::entry::Checkpoint;
 use super::header;
-use super::scan::{FileScan, open_block, scan};
+use super::scan::{FileScan, glimpse, open_block, scan};
 use super::writer::Journal;
 use crate::block::{BLOCK_LEN, DeviceId, peek};
 use crate::store::bad_block::read_block;
@@ -127,7 +128,8 @@ pub(in crate::store) fn device_id<M: Medium>(medium: &M) -> Result<Option<Device
 }
 
 impl<D: Device> Found<D> {
-    /// Reads what journal there is.
+    /// Reads what journal there is. Of a file whose records all lie below a checkpoint that stands in another one only the
+    /// first blocks are read: nothing in it counts any more.
     ///
     /// # Errors
     /// What the medium says; a bad block is damage, not an error.
@@ -135,14 +137,29 @@ impl<D: Device> Found<D> {
         medium: &M,
         device: &DeviceId,
     ) -> Result<Self, D::Error> {
-        let mut files = Vec::new();
+        let mut found = Self { files: Vec::new(), device: *device };
         for number in numbers(medium)? {
             let Some(file) = medium.open(&path(number))? else { continue };
             let block_count = file.block_count()?;
-            let scan = scan(&file, block_count, number, device)?;
-            files.push(FoundFile { number, device: file, block_count, scan });
+            let scan = glimpse(&file, block_count, number, device)?;
+            found.files.push(FoundFile { number, device: file, block_count, scan: scan.unwrap_or_default() });
         }
-        Ok(Self { files, device: *device })
+        // From the newest on, those first that said nothing.
+        found.files.sort_by_key(|file| (file.scan.epoch > 0, Reverse(file.scan.base)));
+        let mut above = u64::MAX;
+        for at in 0..found.files.len() {
+            let checkpoint_lsn = found.checkpoint().map_or(0, |(lsn, _)| lsn);
+            let file = &mut found.files[at];
+            let is_glimpsed = file.scan.epoch > 0;
+            if is_glimpsed && file.scan.lsn_end.min(above) <= checkpoint_lsn {
+                file.scan.lsn_end = file.scan.lsn_end.min(above);
+            } else {
+                file.scan = scan(&file.device, file.block_count, file.number, device)?;
+            }
+            above = if is_glimpsed { file.scan.base } else { above };
+        }
+        found.files.sort_by_key(|file| file.number);
+        Ok(found)
     }
 
     /// The highest epoch of any valid block; 0 where there is none.

@@ -79,6 +79,32 @@ pub(super) fn open_block<'a>(
     open(bytes, &SegmentId { device: *device, epoch: found.epoch, number }, block).ok()
 }
 
+/// What the first two blocks of file `number` say of it, where they agree: epoch and base, and nothing else.
+/// A header of an earlier round, or one that nothing follows, says nothing.
+///
+/// # Errors
+/// The medium.
+pub(super) fn glimpse<D: Device>(
+    device: &D,
+    block_count: u32,
+    number: u32,
+    id: &DeviceId,
+) -> Result<Option<FileScan>, D::Error> {
+    let mut headers = Vec::new();
+    for_each_block(device, 0..block_count.min(2), |block, bytes| {
+        let opened = bytes.and_then(|bytes| open_block(bytes, number, block, id));
+        headers.extend(opened.map(|(header, _)| header));
+    })?;
+    let [first, second] = headers.as_slice() else { return Ok(None) };
+    let agree = first.kind == BlockKind::JournalHeader
+        && second.kind == BlockKind::JournalRecord
+        && second.epoch == first.epoch
+        && Some(second.lsn) == first.lsn.checked_add(1);
+    let (epoch, base) = (first.epoch, first.lsn);
+    let lsn_end = base.saturating_add(u64::from(block_count));
+    Ok(agree.then(|| FileScan { epoch, base, epoch_max: epoch, lsn_end, ..FileScan::default() }))
+}
+
 /// Reads all of file `number`.
 ///
 /// # Errors

@@ -337,6 +337,44 @@ fn interrupted_recoveries_never_reuse_an_epoch() {
     assert_eq!(reopened.points, run.points);
 }
 
+/// What is in the files, each of them read to its end.
+fn read_all(medium: &SimMedium) -> Found<SimDevice> {
+    let file = |number| {
+        let device = medium.open(&super::ring::path(number)).expect("medium").expect("a file");
+        let block_count = device.block_count().expect("a length");
+        let scan = super::scan::scan(&device, block_count, number, &DEVICE).expect("readable");
+        super::ring::FoundFile { number, device, block_count, scan }
+    };
+    Found { files: (0..3).map(file).collect(), device: DEVICE }
+}
+
+#[test]
+fn what_lies_below_a_checkpoint_is_not_read_and_not_missed() {
+    let mut skipped = 0;
+    for seed in 0..60 {
+        let (medium, ..) = written(seed, seed as usize * 5);
+        let damaged = medium.after_kill();
+        if seed % 2 == 1 {
+            // Any block: a header, the first record, the checkpoint's own.
+            damaged.flip(&super::ring::path(seed as u32 / 2 % 3), seed as u32 % 16, 40, 1);
+        }
+        let (found, all) = (Found::find(&damaged, &DEVICE).expect("find"), read_all(&damaged));
+        assert_eq!((found.checkpoint(), found.epoch_max()), (all.checkpoint(), all.epoch_max()), "{seed}");
+        assert!(found.lsn_above() >= all.lsn_above(), "{seed}");
+        let replay = |found: &Found<SimDevice>| {
+            let mut collected = Collected::default();
+            let damage = found.replay(&mut collected).expect("replay");
+            let identities: Vec<Identity> = collected.window.iter().copied().collect();
+            (damage, collected.points, identities)
+        };
+        assert_eq!(replay(&found), replay(&all), "{seed}");
+        let is_left_out =
+            |at: &usize| found.files[*at].scan.records.len() < all.files[*at].scan.records.len();
+        skipped += (0..3).filter(is_left_out).count();
+    }
+    assert!(skipped > 30, "{skipped} files were not read to their end");
+}
+
 #[test]
 fn the_ring_comes_round_many_times() {
     let (medium, archive, run) = written(6, 400);
