@@ -77,7 +77,13 @@ impl Http {
         self.try_post(path, body).unwrap_or_else(|error| panic!("POST {path}: {error}"))
     }
 
-    /// The same where it may get no answer.
+    /// POST of a body that is called something else.
+    pub fn post_as(&self, path: &str, kind: &str, body: &str) -> Answer {
+        let request = self.client.post(format!("{}{path}", self.base)).header("content-type", kind);
+        read(request.send(body).unwrap_or_else(|error| panic!("POST {path}: {error}")))
+    }
+
+    /// POST of a JSON body where it may get no answer.
     ///
     /// # Errors
     /// Why there is none.

@@ -28,7 +28,7 @@ const MESSAGES: u64 = 40;
 /// Messages a second.
 const RATE: u32 = 400;
 /// How long the agent may take to do what it does, or to say why not.
-const STEP_TIMEOUT: Duration = Duration::from_secs(20);
+const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 /// A disk that fails for ever is mended after this.
 const FAILING_FOR: Duration = Duration::from_millis(300);
 

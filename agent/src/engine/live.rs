@@ -215,6 +215,7 @@ impl Engine {
             let sealed = store.segments().iter().filter(|file| matches!(file.state, SegmentState::Sealed(_)));
             sealed.map(|file| file.header.id).collect()
         };
+        self.prepare()?;
         self.change(|store| {
             let before = sealed(store);
             store.seal()?;
@@ -239,7 +240,17 @@ impl Engine {
     ///
     /// The store's: it takes nothing more then.
     pub fn delete(&self, names: &[SeriesName], span: TimeRange) -> Result<u32, StoreError<FileError>> {
+        if !names.is_empty() {
+            self.prepare()?;
+        }
         self.change(|store| store.delete(names, span).map(|()| store.epoch()))
+    }
+
+    /// Does the larger part of what a seal needs beforehand, the store free for others in between: what came is flushed,
+    /// and coded into blocks. What comes meanwhile is little.
+    fn prepare(&self) -> Result<(), StoreError<FileError>> {
+        self.change(Store::commit)?;
+        self.change(Store::checkpoint)
     }
 
     /// Does something to the store, and remembers of what it failed before anybody else finds it failed.

@@ -1,10 +1,11 @@
 //! The service over a real store, and block files by address from a real server.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use siltstone_core::point::{Point, Timestamp, Value, ValueKind};
 use siltstone_core::series::SeriesName;
-use siltstone_core::store::Reading;
+use siltstone_core::store::{Reading, SeriesId};
 
 use super::{AgentService, OpenStore};
 use crate::api::{Cell, Code, Question};
@@ -195,13 +196,62 @@ fn deleted_readings_are_gone_and_their_files_are_let_go() {
     assert_eq!(open.collect::<Vec<_>>(), Vec::<String>::new());
 }
 
-/// How long a deletion keeps others from the store: `cargo test --release -p siltstone --lib deletion_holds -- --ignored --nocapture`.
+#[test]
+fn a_store_that_is_not_open_is_read_from_its_files() {
+    let dir = TestDir::new("service-closed");
+    drop(service(&dir, 500));
+    let closed = AgentService::waiting(&dir.path().join("store"));
+    closed.wait_for("the disk is full");
+    let health = closed.health();
+    assert_eq!(
+        (&health["status"], &health["store"]["problem"]),
+        (&"failing".into(), &"the disk is full".into())
+    );
+    // All but the last hundred are sealed; those are in the journal, and in no file.
+    let answer = closed.query(&Question::all("temperature{device=\"attic\"}")).unwrap();
+    assert_eq!(answer.rows.len(), 401);
+    assert!(answer.warnings[0].contains("the disk is full"), "{:?}", answer.warnings);
+    assert_eq!(closed.series("", 9).unwrap().total, 2);
+    assert_eq!(closed.suggest(&SuggestWhat::Metric, "", 5).unwrap(), ["temperature"]);
+    let deletion = crate::api::Deletion { select: "{}".to_owned(), begin_ns: 0, end_ns: i64::MAX };
+    let refused = [closed.seal().unwrap_err(), closed.delete(&deletion).unwrap_err()];
+    for error in refused.into_iter().chain(closed.segments().err()) {
+        assert_eq!((error.code, error.code.status()), (Code::Unavailable, 503));
+        assert!(error.message.contains("the disk is full"), "{error}");
+    }
+}
+
+#[test]
+fn a_change_that_the_disk_refuses_is_refused_with_its_reason() {
+    let dir = TestDir::new("service-refuses");
+    let service = service(&dir, 500);
+    let engine = Arc::clone(&service.open().unwrap().engine);
+    assert_eq!(service.health()["store"]["problem"], serde_json::Value::Null);
+    engine.faults().fail_flushes(true);
+    let first = service.seal().unwrap_err();
+    assert_eq!(first.code, Code::Unavailable);
+    assert!(first.message.contains("may or may not have happened"), "{first}");
+    engine.faults().fail_flushes(false);
+    let second = service.seal().unwrap_err();
+    assert!(second.message.starts_with("nothing was changed"), "{second}");
+    for text in [first.message, second.message, service.health()["store"]["problem"].to_string()] {
+        assert!(text.contains("an error of the device"), "the first cause is said: {text}");
+    }
+    assert_eq!(service.health()["status"], "failing");
+    assert_eq!(service.query(&Question::all("temperature")).unwrap().rows.len(), 1_000);
+    engine.reopen().unwrap();
+    assert_eq!(service.health()["store"]["problem"], serde_json::Value::Null);
+    assert!(service.seal().is_ok());
+}
+
+/// How long a deletion and a seal keep others from the store:
+/// `cargo test -p siltstone --lib how_long -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
-fn how_long_a_deletion_holds_up_ingest() {
+fn how_long_changes_hold_up_ingest() {
     const SERIES: i64 = 1_000;
-    const ROWS: i64 = 2_000;
-    let dir = TestDir::new("service-delete-time");
+    const ROWS: i64 = 1_000;
+    let dir = TestDir::new("service-hold-up");
     let config = DataConfig { dir: dir.path().join("store"), ..DataConfig::default() };
     let (engine, _) = Engine::open(&config).unwrap();
     let engine = Arc::new(engine);
@@ -210,48 +260,44 @@ fn how_long_a_deletion_holds_up_ingest() {
         let name = |n| SeriesName::parse(&format!("temperature{{device=\"{n}\"}}")).unwrap();
         (0..SERIES).map(|n| store.series(&name(n), ValueKind::Float, "").unwrap()).collect()
     };
-    let append = |begin: i64, rows: i64| {
-        for n in begin..begin + rows {
-            let timestamp = Timestamp(BEGIN_NS + n * SECOND_NS);
-            let value = Value::Float((n * 37 % 101) as f64 / 4.0);
-            let readings: Vec<_> = ids
-                .iter()
-                .map(|series| Reading { series: *series, point: Point { timestamp, value } })
-                .collect();
-            engine.store().append(&readings, None).unwrap();
-        }
-        engine.store().commit().unwrap();
-    };
     let service = AgentService::new(Arc::clone(&engine));
-    append(0, ROWS);
-    for (round, select) in ["{}", "temperature{device=\"7\"}", "{}"].into_iter().enumerate() {
-        append(ROWS * (round as i64 + 1), ROWS / 10);
-        let (done, is_done) = std::sync::mpsc::sync_channel::<()>(1);
-        let waiting = {
-            let engine = Arc::clone(&engine);
-            std::thread::spawn(move || {
-                let mut longest = std::time::Duration::ZERO;
-                while is_done.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
-                    let begin = std::time::Instant::now();
+    type Change<'a> = &'a dyn Fn() -> usize;
+    let delete = |select: &str, row: i64| {
+        let end_ns = BEGIN_NS + SECOND_NS * row;
+        let select = select.to_owned();
+        service.delete(&crate::api::Deletion { select, begin_ns: i64::MIN, end_ns }).unwrap()
+    };
+    let changes: [(&str, Change<'_>); 4] = [
+        ("a commit", &|| engine.store().commit().is_ok().into()),
+        ("deleting of one series", &|| delete("temperature{device=\"7\"}", 100)),
+        ("deleting of all series", &|| delete("{}", 200)),
+        ("sealing", &|| service.seal().unwrap().len()),
+    ];
+    for (round, (what, change)) in (0..).zip(changes) {
+        for row in ROWS * round..ROWS * (round + 1) {
+            let timestamp = Timestamp(BEGIN_NS + row * SECOND_NS);
+            let value = Value::Float((row * 37 % 101) as f64 / 4.0);
+            let reading = |series: &SeriesId| Reading { series: *series, point: Point { timestamp, value } };
+            engine.store().append(&ids.iter().map(reading).collect::<Vec<_>>(), None).unwrap();
+        }
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| {
+                let mut longest = Duration::ZERO;
+                while !is_done.load(std::sync::atomic::Ordering::SeqCst) {
+                    let begin = Instant::now();
                     drop(engine.store());
                     longest = longest.max(begin.elapsed());
-                    std::thread::sleep(std::time::Duration::from_micros(200));
+                    std::thread::sleep(Duration::from_micros(200));
                 }
                 longest
-            })
-        };
-        let deletion = crate::api::Deletion {
-            select: select.to_owned(),
-            begin_ns: i64::MIN,
-            end_ns: BEGIN_NS + SECOND_NS * round as i64,
-        };
-        let begin = std::time::Instant::now();
-        let series = service.delete(&deletion).unwrap();
-        let took = begin.elapsed();
-        drop(done);
-        let longest = waiting.join().unwrap();
-        eprintln!(
-            "round {round}: {series} series deleted in {took:?}; others waited for the store {longest:?} at most"
-        );
+            });
+            let begin = Instant::now();
+            let count = change();
+            let took = begin.elapsed();
+            is_done.store(true, std::sync::atomic::Ordering::SeqCst);
+            let longest = waiting.join().unwrap();
+            eprintln!("{what} ({count}): {took:?}; others waited for the store {longest:?} at most");
+        });
     }
 }

@@ -104,18 +104,20 @@ fn to_document(value: &impl serde::Serialize) -> Result<String, ApiError> {
     serde_json::to_string(value).map_err(|error| ApiError::new(Code::Internal, error.to_string()))
 }
 
-async fn query<S: Service>(
-    State(shared): State<Shared<S>>,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
-) -> Response<Body> {
-    let body = match body {
-        Ok(body) => body,
-        Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
-            return failure(&ApiError::new(Code::TooLarge, "a question may have 1 MiB at most"));
+/// A body as it came, or why it did not.
+type Taken = Result<Bytes, axum::extract::rejection::BytesRejection>;
+
+fn taken(body: Taken) -> Result<Bytes, ApiError> {
+    body.map_err(|rejection| {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            return ApiError::new(Code::TooLarge, "the body may have 1 MiB at most");
         }
-        Err(rejection) => return failure(&ApiError::bad(rejection.body_text())),
-    };
-    let question = match Question::from_json(&body) {
+        ApiError::bad(rejection.body_text())
+    })
+}
+
+async fn query<S: Service>(State(shared): State<Shared<S>>, body: Taken) -> Response<Body> {
+    let question = match taken(body).and_then(|body| Question::from_json(&body)) {
         Ok(question) => question,
         Err(error) => return failure(&error),
     };
@@ -217,17 +219,13 @@ async fn seal<S: Service>(State(shared): State<Shared<S>>) -> Response<Body> {
 async fn delete<S: Service>(
     State(shared): State<Shared<S>>,
     headers: HeaderMap,
-    body: Result<Bytes, axum::extract::rejection::BytesRejection>,
+    body: Taken,
 ) -> Response<Body> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.split(';').next().map(str::trim) != Some("application/json") {
         return failure(&ApiError::bad("the request needs the header `Content-Type: application/json`"));
     }
-    let deletion = match body {
-        Ok(body) => Deletion::from_json(&body),
-        Err(rejection) => Err(ApiError::bad(rejection.body_text())),
-    };
-    let deletion = match deletion {
+    let deletion = match taken(body).and_then(|body| Deletion::from_json(&body)) {
         Ok(deletion) => deletion,
         Err(error) => return failure(&error),
     };

@@ -123,6 +123,23 @@ async fn questions_and_their_errors() {
 }
 
 #[tokio::test]
+async fn deletions_must_be_declared_as_json_and_small() {
+    let large = format!("{{\"select\":\"{}\"}}", "a".repeat(2 << 20));
+    for (kind, body, status) in [
+        ("application/json", r#"{"select":"a"}"#, 200),
+        ("application/json; charset=utf-8", r#"{"select":"a"}"#, 200),
+        ("text/plain", r#"{"select":"a"}"#, 400),
+        ("application/json", "nonsense", 400),
+        ("application/json", &large, 413),
+    ] {
+        let request = Request::post("/api/delete").header("content-type", kind);
+        let response = ask(request.body(Body::from(body.to_owned())).unwrap()).await;
+        assert_eq!(response.status(), status, "{kind} {body:.40}");
+        assert_eq!(document(response).await.get("error").is_none(), status == 200);
+    }
+}
+
+#[tokio::test]
 async fn lists() {
     assert_eq!(
         document(ask(get("/api/series?search=x%20y&limit=1")).await).await,

@@ -195,6 +195,10 @@ async fn a_disk_that_takes_nothing_stops_acknowledgements_and_no_answers() {
         assert_eq!(bench.status.mode(), Mode::Slow);
         assert!(bench.status.to_json()["problem"].is_string());
         assert!(bench.stored("x").contains(&Cell::Float(1.0)), "questions are answered");
+        let (commits, epoch) = (bench.commits.clone(), bench.engine.store().epoch());
+        let asked = tokio::task::spawn_blocking(move || commits.commit(epoch));
+        let answered = timeout(Duration::from_secs(5), asked).await.expect("nobody waits for the disk");
+        assert!(!answered.unwrap(), "nothing is durable");
         let faults = bench.engine.faults();
         if is_flush {
             faults.fail_flushes(false)
