@@ -87,6 +87,48 @@ fn sealed_and_open_readings_are_one_answer() {
 }
 
 #[test]
+fn questions_that_waste_reads_end_in_a_merge() {
+    let dir = TestDir::new("waste");
+    let config = DataConfig { dir: dir.path().join("store"), ..DataConfig::default() };
+    let engine = Arc::new(Engine::open(&config).unwrap().0);
+    let put = |at_ns: i64, value: f64| {
+        let mut store = engine.store();
+        let series = store.series(&SeriesName::parse("power").unwrap(), ValueKind::Float, "W").unwrap();
+        let point = Point { timestamp: Timestamp(at_ns), value: Value::Float(value) };
+        store.append(&[Reading { series, point }], None).unwrap();
+    };
+    // Four months, so that merges may write what the first one takes; then something late for that.
+    for month in 0..4 {
+        (0..10_000).for_each(|n| {
+            let at_ns = BEGIN_NS + month * 31 * 86_400 * SECOND_NS + n * SECOND_NS;
+            put(at_ns, (n as f64 * 0.37).sin());
+        });
+        engine.store().seal().unwrap();
+    }
+    (0..100).for_each(|n| put(BEGIN_NS + n * 100 * SECOND_NS + SECOND_NS / 2, 2.0));
+    engine.store().seal().unwrap();
+    let before = engine.store().segments().len();
+    let service = AgentService::new(Arc::clone(&engine));
+    let question = Question {
+        functions: vec![crate::api::parse_function("max").unwrap()],
+        end_ns: BEGIN_NS + 10_000 * SECOND_NS,
+        ..Question::all("power")
+    };
+    let mut decoded = Vec::new();
+    for _ in 0..300 {
+        decoded.push(service.query(&question).unwrap().cost.points_decoded);
+        while engine.work(None, false).unwrap() {}
+        if engine.store().segments().len() < before {
+            break;
+        }
+    }
+    assert!(decoded.iter().all(|points| *points == 10_100), "{decoded:?}");
+    let answer = service.query(&question).unwrap();
+    assert_eq!((engine.store().segments().len(), answer.cost.points_decoded), (before - 1, 0));
+    assert_eq!(answer.rows[0][3], Cell::Float(2.0));
+}
+
+#[test]
 fn a_file_whose_tail_was_damaged_is_read_block_by_block() {
     let dir = TestDir::new("service-damage");
     let service = service(&dir, 10_000);

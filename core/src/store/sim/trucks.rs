@@ -87,6 +87,13 @@ impl Entry {
     pub fn points(&self) -> impl Iterator<Item = (u32, f64)> {
         (self.series..).zip(&self.values).filter_map(|(series, value)| Some((series, (*value)?)))
     }
+
+    /// The same entry with other values.
+    #[must_use]
+    pub fn corrected(&self) -> Self {
+        let values = self.values.iter().map(|value| value.map(|value| value + 1.0)).collect();
+        Self { values, ..self.clone() }
+    }
 }
 
 /// The fleet: its entries in the order of time, without end.

@@ -24,18 +24,22 @@ const WHOLE: Effort =
 /// For workloads of hundreds of operations: less at each place.
 const BROAD: Effort = Effort { all_max: 5, samples: 12, interrupt_one_in: 400, depth: 1, ..WHOLE };
 
+/// Fleets that come before everything random.
+const FLEETS: u64 = 24;
+
 /// The jobs in their order; random workloads have no end.
 fn jobs() -> impl Iterator<Item = String> {
     let fixed = ["bits", "damage", "silent"].into_iter().map(String::from);
     let failing = (0..failures().len()).map(|nth| format!("failing-{nth}"));
+    let fleets = (0..FLEETS).map(|seed| format!("disorder-{seed}"));
     let all = sequences(3).into_iter();
     let short = all.flat_map(|sequence| [format!("ops-{sequence}"), format!("old-{sequence}")]);
     let random = (0..).flat_map(|seed| {
         let long = (seed % 8 == 0).then(|| [format!("long-{seed}"), format!("new-{seed}")]);
-        let fleet = (seed % 4 == 0).then(|| format!("disorder-{}", seed / 4));
+        let fleet = (seed % 4 == 0).then(|| format!("disorder-{}", FLEETS + seed / 4));
         [format!("short-{seed}")].into_iter().chain(long.into_iter().flatten()).chain(fleet)
     });
-    fixed.chain(failing).chain(short).chain(random)
+    fixed.chain(failing).chain(fleets).chain(short).chain(random)
 }
 
 /// Does a job; the states it explored, or which promise was broken.
