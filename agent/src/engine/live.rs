@@ -28,7 +28,7 @@ const WORK_ROWS: usize = 4_000;
 
 /// Messages whose acknowledgements may be on their way, or lost with their connection, besides those
 /// that wait here and are counted: what the library and the sockets have in hand.
-const UNACKNOWLEDGED_MAX: usize = 4096 + 512;
+pub(crate) const UNACKNOWLEDGED_MAX: usize = 4096 + 512;
 
 /// Why a store is not open.
 #[derive(Debug)]
@@ -283,14 +283,16 @@ impl Engine {
 
     /// Opens the store again after a failure. Everything that was committed is there, of the rest
     /// some; numbers of series are new. Until then, and where it fails, the old one answers: on a bad medium
-    /// that may take long.
+    /// that may take long. So many messages may be stored and `unacknowledged`: they must be known when they come again.
     ///
     /// # Errors
     ///
     /// As [`Self::open`]; the store stays failed then.
-    pub fn reopen(&self) -> Result<Recovery, EngineError> {
+    pub fn reopen(&self, unacknowledged: usize) -> Result<Recovery, EngineError> {
         self.store().retire();
-        let (fresh, recovery) = Store::open(self.medium.clone(), self.config.clone(), new_device()?)?;
+        let mut config = self.config.clone();
+        config.unacknowledged_max = config.unacknowledged_max.max(unacknowledged);
+        let (fresh, recovery) = Store::open(self.medium.clone(), config, new_device()?)?;
         let mut store = self.store();
         *store = fresh;
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -281,7 +281,7 @@ fn a_change_that_the_disk_refuses_is_refused_with_its_reason() {
     }
     assert_eq!(service.health()["status"], "failing");
     assert_eq!(service.query(&Question::all("temperature")).unwrap().rows.len(), 1_000);
-    engine.reopen().unwrap();
+    engine.reopen(0).unwrap();
     assert_eq!(service.health()["store"]["problem"], serde_json::Value::Null);
     assert!(service.seal().is_ok());
 }

@@ -18,7 +18,7 @@ use super::pace::{HELD_BYTES_MAX, Pace, URGENT_INTERVAL};
 use super::pending::{self, Pending, SeenPackets};
 use super::status::{IngestStatus, Mode};
 use crate::decode::{Decoder, Message, SeriesHandle};
-use crate::engine::{Engine, StoreCatalog};
+use crate::engine::{Engine, StoreCatalog, UNACKNOWLEDGED_MAX};
 use crate::files::FileError;
 use crate::mqtt::{AckQueue, Phase, Received, Receiver};
 use crate::trusted_clock::TrustedClock;
@@ -27,9 +27,6 @@ use crate::trusted_clock::TrustedClock;
 const REOPEN_FIRST: Duration = Duration::from_millis(500);
 /// The longest such wait.
 const REOPEN_LAST: Duration = Duration::from_secs(30);
-
-/// Acknowledgements that may be under way besides those that wait: in the library and in sockets.
-const UNACKNOWLEDGED_MARGIN: usize = 4096;
 
 /// From one look whether there is something to do that can wait to the next.
 const WORK_INTERVAL: Duration = Duration::from_secs(1);
@@ -80,6 +77,8 @@ pub struct Pipeline {
     due: Option<Instant>,
     /// Whether the store failed while the agent is ending.
     is_given_up: bool,
+    /// Unacknowledged messages that the store is ready for, over a restart, too.
+    window: usize,
 }
 
 /// What woke the thread.
@@ -114,6 +113,7 @@ impl Pipeline {
             seen: SeenPackets::new(),
             due: None,
             is_given_up: false,
+            window: UNACKNOWLEDGED_MAX,
         }
     }
 
@@ -302,18 +302,28 @@ impl Pipeline {
         if self.pending.is_empty() && self.waiters.is_empty() {
             return;
         }
-        let unacknowledged = self.acks.len() + self.pending.len();
+        let unacknowledged = self.unacknowledged();
+        let is_wider = unacknowledged > self.window;
+        if is_wider {
+            self.window = 2 * unacknowledged;
+        }
         let committed = {
             let mut store = self.engine.store();
             // The library reads faster than it acknowledges: after a long absence thousands are stored
             // whose acknowledgements still wait, and all of them come again if we are killed now.
-            store.note_unacknowledged(UNACKNOWLEDGED_MARGIN + unacknowledged);
-            store.commit()
+            store.note_unacknowledged(self.window);
+            // How many are to be known at the next start stands in the last checkpoint.
+            if is_wider { store.checkpoint() } else { store.commit() }
         };
         match committed {
             Ok(()) => self.acknowledge(),
             Err(error) => self.recover(&error, runtime),
         }
+    }
+
+    /// Messages that are stored, or about to be, and may come again.
+    fn unacknowledged(&self) -> usize {
+        self.acks.outstanding() + self.pending.len()
     }
 
     fn acknowledge(&mut self) {
@@ -377,7 +387,7 @@ impl Pipeline {
     }
 
     fn try_again(&mut self) -> Result<(), String> {
-        self.engine.reopen().map_err(|error| error.to_string())?;
+        self.engine.reopen(self.window.max(self.unacknowledged())).map_err(|error| error.to_string())?;
         self.ids.clear();
         let pending = std::mem::take(&mut self.pending);
         let mut result = Ok(());

@@ -150,7 +150,7 @@ async fn acknowledgements_are_held_where_the_broker_goes_on_sending() {
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     assert_eq!(bench.acknowledged(1000).await.len(), 1000);
     let (commits, epoch) = (bench.commits.clone(), bench.engine.store().epoch());
-    bench.engine.reopen().unwrap();
+    bench.engine.reopen(0).unwrap();
     let answered = tokio::task::spawn_blocking(move || commits.commit(epoch)).await.unwrap();
     assert!(!answered, "a store that was opened again may not have what was written to it");
     bench.end().await;
@@ -263,6 +263,37 @@ async fn a_whole_queue_that_comes_again_is_stored_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn more_acknowledgements_than_usual_that_are_lost_cost_no_second_storing() {
+    const MESSAGES: u16 = 20_000;
+    let bench = Bench::start(16, Duration::from_millis(20));
+    bench.acks.hold(true);
+    for packet_id in 1..=MESSAGES {
+        bench.send(b"t/x", &packet_id.to_string(), packet_id).await;
+        // Sent, and lost with the connection.
+        while bench.acks.pop(1).is_some() {}
+    }
+    while bench.status.to_json()["unacknowledged"] != 0 {
+        while bench.acks.pop(1).is_some() {}
+        sleep(Duration::from_millis(5)).await;
+    }
+    // The store fails and is opened again in between.
+    bench.engine.faults().fail_writes(true);
+    bench.send(b"t/y", "1", MESSAGES + 1).await;
+    while bench.status.mode() != Mode::Slow {
+        sleep(Duration::from_millis(5)).await;
+    }
+    bench.engine.faults().fail_writes(false);
+    bench.acks.begin(2);
+    for packet_id in 1..=MESSAGES {
+        bench.send_by(2, b"t/x", &packet_id.to_string(), packet_id).await;
+    }
+    bench.acknowledged_by(2, usize::from(MESSAGES)).await;
+    assert_eq!(bench.stored("x").len(), usize::from(MESSAGES));
+    assert_eq!(bench.status.to_json()["repeated"], MESSAGES);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ending_takes_what_is_in_the_queue() {
     let bench = Bench::start(1000, Duration::from_secs(3600));
     for packet_id in 1..=500 {
@@ -281,7 +312,7 @@ async fn a_store_that_was_opened_again_goes_on() {
     bench.send(b"t/x", "1", 1).await;
     bench.acknowledged(1).await;
     // As after a failure of the disk: the numbers of series are new.
-    bench.engine.reopen().unwrap();
+    bench.engine.reopen(0).unwrap();
     bench.send(b"t/x", "2", 2).await;
     bench.send(b"t/y", "3", 3).await;
     bench.acknowledged(2).await;

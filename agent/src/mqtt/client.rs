@@ -181,6 +181,7 @@ impl<C: Connector> Client<C> {
         };
         self.epoch += 1;
         self.acks.begin(self.epoch);
+        self.acks.confirm_by(self.connect.keep_alive);
         // Only MQTT 5 lets us announce how many may be unacknowledged.
         self.acks.hold(self.connect.version == ProtocolVersion::V5);
         let began = Instant::now();
