@@ -273,6 +273,7 @@ fn decode_options(config: &Config) -> DecodeOptions {
         max_ahead_ns: ingest.max_ahead_ns,
         max_series: ingest.max_series,
         max_series_per_topic: ingest.max_series_per_topic,
+        max_series_in: ingest.max_series_in.clone(),
         max_depth: ingest.max_depth,
     }
 }

@@ -188,6 +188,8 @@ pub struct IngestConfig {
     pub max_series: u32,
     /// Series that one topic may make.
     pub max_series_per_topic: u32,
+    /// Series that topics of a pattern may make.
+    pub max_series_in: Vec<(String, u32)>,
     /// Levels of a JSON document that are looked at.
     pub max_depth: u32,
     /// Unacknowledged messages that force a commit where the broker's window is small (MQTT 3.1.1).
@@ -204,6 +206,7 @@ impl Default for IngestConfig {
             max_ahead_ns: 600 * SECOND_NS,
             max_series: 20_000,
             max_series_per_topic: 256,
+            max_series_in: Vec::new(),
             max_depth: 6,
             commit_messages: 16,
             commit_interval: Duration::from_secs(5),

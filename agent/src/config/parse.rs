@@ -3,6 +3,7 @@
 //! The raw tables mirror the file and refuse unknown keys; each value keeps its span until it has
 //! been checked. Nothing is half applied: the answer is a whole [`Config`] or one error.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,7 @@ struct RawIngest {
     max_ahead: Text,
     max_series: Whole,
     max_series_per_topic: Whole,
+    max_series_in: BTreeMap<String, Spanned<i64>>,
     max_depth: Whole,
     commit_messages: Whole,
     commit_interval: Text,
@@ -349,6 +351,11 @@ fn check_ingest(raw: RawIngest) -> Result<IngestConfig, Fault> {
             "max_series_per_topic",
             1..100_001,
         )?,
+        max_series_in: raw
+            .max_series_in
+            .into_iter()
+            .map(|(topics, max)| Ok((topics, number_or(Some(max), 0, "max_series_in", 0..10_000_001)?)))
+            .collect::<Result<_, _>>()?,
         max_depth: number_or(raw.max_depth, default.max_depth, "max_depth", 1..33)?,
         commit_messages: number_or(
             raw.commit_messages,

@@ -121,6 +121,7 @@ fn the_documented_defaults_are_the_defaults() {
         "max_ahead",
         "max_series",
         "max_series_per_topic",
+        "max_series_in",
         "max_depth",
         "commit_messages",
         "commit_interval",

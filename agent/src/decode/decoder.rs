@@ -14,7 +14,7 @@ use super::message::Message;
 use super::number::{self, Numeric};
 use super::rejection::{Counters, Journal, Reason, Rejection};
 use super::scalar::{self, Scalar};
-use super::series::{Caps, SEPARATOR, Sample, SampleValue, SeriesHandle, SeriesTable, Source};
+use super::series::{Caps, PatternCap, SEPARATOR, Sample, SampleValue, SeriesHandle, SeriesTable, Source};
 use super::time::{self, PayloadTime};
 use super::topic::{TopicPattern, split_scalar};
 
@@ -40,6 +40,8 @@ pub struct DecodeOptions {
     pub max_series: u32,
     /// Series of one topic.
     pub max_series_per_topic: u32,
+    /// Series of the topics that match a pattern, with the pattern's text.
+    pub max_series_in: Vec<(String, u32)>,
     /// Levels of a document that are looked at.
     pub max_depth: u32,
 }
@@ -52,6 +54,11 @@ pub trait Catalog {
     /// The time of the last reading of a stored series, as far as that is known.
     fn last_time_ns(&self, _name: &SeriesName) -> Option<i64> {
         None
+    }
+
+    /// How many series are known.
+    fn series_count(&self) -> usize {
+        0
     }
 }
 
@@ -102,7 +109,15 @@ struct Frame<'a, 'b> {
 impl Decoder {
     /// A decoder that has seen nothing.
     pub fn new(options: DecodeOptions) -> Self {
-        let caps = Caps { series: options.max_series, per_topic: options.max_series_per_topic };
+        let caps = Caps {
+            series: options.max_series,
+            per_topic: options.max_series_per_topic,
+            of_patterns: options
+                .max_series_in
+                .iter()
+                .map(|(text, max)| PatternCap::new(text, *max))
+                .collect(),
+        };
         Self { options, table: SeriesTable::new(caps), journal: Journal::default() }
     }
 
@@ -119,6 +134,11 @@ impl Decoder {
     /// Series seen.
     pub fn series_count(&self) -> usize {
         self.table.len()
+    }
+
+    /// A sentence about the series that were refused last, and what grows; `None` where none were.
+    pub fn refusal(&self) -> Option<String> {
+        self.table.refusal()
     }
 
     /// What was counted.

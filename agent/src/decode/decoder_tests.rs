@@ -23,6 +23,7 @@ fn options() -> DecodeOptions {
         max_ahead_ns: config.max_ahead_ns,
         max_series: config.max_series,
         max_series_per_topic: config.max_series_per_topic,
+        max_series_in: config.max_series_in,
         max_depth: config.max_depth,
     }
 }
@@ -418,14 +419,55 @@ fn series_are_capped_and_existing_ones_go_on() {
     assert_eq!((entry.topic.as_str(), entry.count, entry.place.as_str()), ("f/stats", 91, "p.99"));
 }
 
+/// What is stored, by name.
+struct Stored(HashMap<String, ValueKind>);
+
+impl Catalog for Stored {
+    fn kind_of(&self, name: &SeriesName) -> Option<ValueKind> {
+        self.0.get(name.as_str()).copied()
+    }
+
+    fn series_count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[test]
+fn what_is_stored_goes_on_at_any_cap_and_the_growing_topics_are_named() {
+    let stored = (0..10).map(|n| (format!(r#"x{{device="room{n}"}}"#), ValueKind::Float));
+    let stored = Stored(stored.collect());
+    let mut decoder = Decoder::new(DecodeOptions { max_series: 10, ..options() });
+    let mut out = Vec::new();
+    let mut send = |decoder: &mut Decoder, topic: &str| {
+        let message = Message { topic, payload: b"1", retain: false, arrival_ns: ARRIVAL_NS };
+        decoder.decode(&message, &stored, &mut out)
+    };
+    // After a restart a flood comes before what was there.
+    for n in 0..20 {
+        assert_eq!(send(&mut decoder, &format!("flood/{n}/rssi")), Outcome::Rejected(Reason::SeriesCap));
+    }
+    let sentence =
+        "there are 10 series (ingest.max_series): new ones are refused; none of them is new since the start";
+    assert_eq!(decoder.refusal().as_deref(), Some(sentence));
+    for n in 0..10 {
+        assert_eq!(send(&mut decoder, &format!("room{n}/x")), Outcome::Samples(1), "room {n} is stored");
+    }
+    assert_eq!((decoder.counters().beyond_caps(), decoder.series_count()), (20, 10));
+    let max_series_in = vec![("plant/#".to_owned(), 2)];
+    let mut decoder = Decoder::new(DecodeOptions { max_series_in, ..options() });
+    assert_eq!(decoder.refusal(), None);
+    for topic in ["plant/a/t", "plant/b/t", "home/t"] {
+        assert_eq!(send(&mut decoder, topic), Outcome::Samples(1));
+    }
+    assert_eq!(send(&mut decoder, "plant/c/t"), Outcome::Rejected(Reason::PatternCap));
+    assert_eq!(send(&mut decoder, "home/u"), Outcome::Samples(1));
+    let sentence = "the topics `plant/#` have made their 2 series (ingest.max_series_in): they make no new ones; \
+                    2 are new since the start, 2 of them from `plant/`, 2 with the metric `t`";
+    assert_eq!(decoder.refusal().as_deref(), Some(sentence));
+}
+
 #[test]
 fn kinds_survive_a_restart_through_the_catalog() {
-    struct Stored(HashMap<String, ValueKind>);
-    impl Catalog for Stored {
-        fn kind_of(&self, name: &SeriesName) -> Option<ValueKind> {
-            self.0.get(name.as_str()).copied()
-        }
-    }
     let stored = Stored(HashMap::from([(r#"x{device="t"}"#.to_owned(), ValueKind::Float)]));
     let mut decoder = Decoder::new(options());
     let mut samples = Vec::new();

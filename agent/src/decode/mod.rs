@@ -14,10 +14,12 @@
 //! | `time` | a payload's own time, by magnitude or with a zone |
 //! | `topic` | topic to device and field; patterns of excluded topics |
 //! | `series` | the series seen: names, kinds, caps, arrival times |
+//! | `growth` | what grows where series are refused |
 //! | `rejection` | reasons, counters, the last hundred |
 //! | `decoder` | the stage itself |
 
 mod decoder;
+mod growth;
 mod json;
 mod message;
 mod number;

@@ -42,13 +42,15 @@ pub enum Reason {
     BadName,
     /// The topic has made as many series as a topic may.
     TopicCap,
+    /// Topics of a pattern have made as many series as they may.
+    PatternCap,
     /// There are as many series as may be.
     SeriesCap,
 }
 
 impl Reason {
     /// Every reason with its word in the API and its sentence.
-    pub const ALL: [(Self, &'static str, &'static str); 14] = [
+    pub const ALL: [(Self, &'static str, &'static str); 15] = [
         (Self::Binary, "binary", "the payload is not text"),
         (Self::BrokenJson, "broken_json", "the payload begins like JSON and is none"),
         (Self::HugeJson, "huge_json", "the document has more than 64 levels or 65,536 values"),
@@ -62,6 +64,11 @@ impl Reason {
         (Self::LongTopic, "long_topic", "the topic is longer than 1 KiB"),
         (Self::BadName, "bad_name", "topic or key can't be part of a series name"),
         (Self::TopicCap, "topic_cap", "the topic has made ingest.max_series_per_topic series"),
+        (
+            Self::PatternCap,
+            "pattern_cap",
+            "topics of a pattern have made their series of ingest.max_series_in",
+        ),
         (Self::SeriesCap, "series_cap", "there are ingest.max_series series"),
     ];
 
@@ -129,6 +136,12 @@ impl Counters {
             .zip(self.rejected)
             .filter(|(_, count)| *count > 0)
             .map(|((reason, ..), count)| (*reason, count))
+    }
+
+    /// Readings left out because their series would have been one too many.
+    pub fn beyond_caps(&self) -> u64 {
+        let caps = [Reason::TopicCap, Reason::PatternCap, Reason::SeriesCap];
+        self.rejected().filter(|(reason, _)| caps.contains(reason)).map(|(_, count)| count).sum()
     }
 }
 

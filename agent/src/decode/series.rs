@@ -2,7 +2,7 @@
 //!
 //! A series is found by topic and path, so that its name is built once. Two paths that would share
 //! a name are told apart by a `path` tag and counted, never merged. Memory is bounded by the caps:
-//! topics without a series leave nothing behind.
+//! topics without a series leave nothing behind. Caps hold for new series only: what is stored goes on.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,9 @@ use siltstone_core::point::{Value, ValueKind};
 use siltstone_core::series::SeriesName;
 
 use super::decoder::Catalog;
+use super::growth::Growth;
 use super::rejection::Reason;
+use super::topic::TopicPattern;
 
 /// A clock that goes back further than this between two messages was set back.
 const SET_BACK_NS: i64 = 60_000_000_000;
@@ -82,6 +84,8 @@ pub(super) struct Slot {
     last_stamp_ns: i64,
     /// The clock at that moment, as far as is known.
     last_arrival_ns: i64,
+    /// Whether it was not stored before this start.
+    is_new: bool,
 }
 
 impl Slot {
@@ -103,10 +107,34 @@ impl Slot {
 }
 
 /// Caps of [`SeriesTable`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Caps {
     pub(super) series: u32,
     pub(super) per_topic: u32,
+    pub(super) of_patterns: Vec<PatternCap>,
+}
+
+/// A cap on the series of all topics that match a pattern.
+#[derive(Clone, Debug)]
+pub(super) struct PatternCap {
+    text: String,
+    pattern: TopicPattern,
+    max: u32,
+    count: u32,
+}
+
+impl PatternCap {
+    pub(super) fn new(text: &str, max: u32) -> Self {
+        Self { text: text.to_owned(), pattern: TopicPattern::new(text), max, count: 0 }
+    }
+}
+
+/// Which cap refused a series.
+#[derive(Clone, Debug)]
+enum Refused {
+    All,
+    Topic(String),
+    Pattern(usize),
 }
 
 /// Every series seen.
@@ -118,6 +146,8 @@ pub(super) struct SeriesTable {
     topics: HashMap<Box<str>, HashMap<Box<str>, u32>>,
     /// Names in use, to see clashes.
     names: HashMap<SeriesName, u32>,
+    /// The last refusal.
+    refused: Option<Refused>,
 }
 
 /// Where a field came from.
@@ -132,7 +162,7 @@ pub(super) struct Source<'a> {
 
 impl SeriesTable {
     pub(super) fn new(caps: Caps) -> Self {
-        Self { caps, slots: Vec::new(), topics: HashMap::new(), names: HashMap::new() }
+        Self { caps, slots: Vec::new(), topics: HashMap::new(), names: HashMap::new(), refused: None }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -187,15 +217,14 @@ impl SeriesTable {
         catalog: &dyn Catalog,
     ) -> Result<(SeriesHandle, bool), Reason> {
         let (name, clash) = self.name_of(source, catalog)?;
-        let of_topic = self.topics.get(source.topic).map_or(0, HashMap::len);
-        if of_topic >= usize::try_from(self.caps.per_topic).unwrap_or(usize::MAX) {
-            return Err(Reason::TopicCap);
+        let kind = catalog.kind_of(&name);
+        if kind.is_none() {
+            self.check_caps(source.topic, catalog)?;
         }
         let handle = u32::try_from(self.slots.len()).map_err(|_| Reason::SeriesCap)?;
-        if handle >= self.caps.series {
-            return Err(Reason::SeriesCap);
+        for cap in self.caps.of_patterns.iter_mut().filter(|cap| cap.pattern.matches(source.topic)) {
+            cap.count = cap.count.saturating_add(1);
         }
-        let kind = catalog.kind_of(&name);
         let last_stamp_ns = catalog.last_time_ns(&name).unwrap_or(i64::MIN);
         self.names.insert(name.clone(), handle);
         self.topics.entry(source.topic.into()).or_default().insert(source.path.into(), handle);
@@ -206,8 +235,62 @@ impl SeriesTable {
             unit: None,
             last_stamp_ns,
             last_arrival_ns: last_stamp_ns.saturating_sub(AHEAD_NS),
+            is_new: kind.is_none(),
         });
         Ok((SeriesHandle(handle), clash))
+    }
+
+    /// Whether `topic` may make a series that is not stored.
+    fn check_caps(&mut self, topic: &str, catalog: &dyn Catalog) -> Result<(), Reason> {
+        let is_full = |count: usize, max: u32| u32::try_from(count).is_ok_and(|count| count >= max);
+        let of_topic = self.topics.get(topic).map_or(0, HashMap::len);
+        let of_pattern =
+            self.caps.of_patterns.iter().position(|cap| cap.count >= cap.max && cap.pattern.matches(topic));
+        let (refused, reason) = if is_full(of_topic, self.caps.per_topic) {
+            (Refused::Topic(topic.to_owned()), Reason::TopicCap)
+        } else if let Some(place) = of_pattern {
+            (Refused::Pattern(place), Reason::PatternCap)
+        } else if is_full(self.slots.len().max(catalog.series_count()), self.caps.series) {
+            (Refused::All, Reason::SeriesCap)
+        } else {
+            return Ok(());
+        };
+        self.refused = Some(refused);
+        Err(reason)
+    }
+
+    /// Which cap refused a series last, and what grows below it; `None` where none did.
+    pub(super) fn refusal(&self) -> Option<String> {
+        Some(match self.refused.as_ref()? {
+            Refused::Topic(topic) => format!(
+                "the topic `{topic}` has made its {} series (ingest.max_series_per_topic): it makes no new ones",
+                self.caps.per_topic
+            ),
+            Refused::Pattern(place) => {
+                let cap = self.caps.of_patterns.get(*place)?;
+                format!(
+                    "the topics `{}` have made their {} series (ingest.max_series_in): they make no new ones; {}",
+                    cap.text,
+                    cap.max,
+                    self.growth(|topic| cap.pattern.matches(topic))
+                )
+            }
+            Refused::All => format!(
+                "there are {} series (ingest.max_series): new ones are refused; {}",
+                self.caps.series,
+                self.growth(|_| true)
+            ),
+        })
+    }
+
+    /// What grows among the topics that `choose` takes.
+    fn growth(&self, choose: impl Fn(&str) -> bool) -> Growth {
+        let topics = self.topics.iter().filter(|(topic, _)| choose(topic));
+        let series = topics.flat_map(|(topic, paths)| paths.values().map(move |handle| (&**topic, *handle)));
+        Growth::of(series.filter_map(|(topic, handle)| {
+            let slot = self.slot(SeriesHandle(handle)).filter(|slot| slot.is_new)?;
+            Some((topic, slot.name.metric().into_owned()))
+        }))
     }
 }
 
@@ -234,7 +317,7 @@ mod tests {
 
     #[test]
     fn ties_of_arrival_move_on_and_clocks_may_step_back() {
-        let mut table = SeriesTable::new(Caps { series: 9, per_topic: 9 });
+        let mut table = SeriesTable::new(Caps { series: 9, per_topic: 9, of_patterns: Vec::new() });
         let source = Source { topic: "a/b", path: "", device: "a", metric: "b" };
         let (handle, _) = table.create(source, &NoCatalog).unwrap();
         let slot = table.slot_mut(handle).unwrap();

@@ -321,4 +321,8 @@ impl Catalog for StoreCatalog<'_> {
         let series = self.0.index().find(name.as_str())?;
         self.0.last_time(SeriesId(series)).map(|last| last.0)
     }
+
+    fn series_count(&self) -> usize {
+        self.0.index().len()
+    }
 }

@@ -35,6 +35,9 @@ const WORK_PAUSE: Duration = Duration::from_millis(5);
 /// Messages come before it, but for this long only.
 const WORK_PATIENCE: Duration = Duration::from_millis(200);
 
+/// The log says that series are refused, and which topics make them, at most this often.
+const WARN_INTERVAL: Duration = Duration::from_secs(600);
+
 /// What the pipeline is made of.
 pub struct PipelineOptions {
     /// The store.
@@ -73,6 +76,8 @@ pub struct Pipeline {
     /// Who waits for the next commit.
     waiters: Vec<Request>,
     seen: SeenPackets,
+    /// When the log last said that series are refused.
+    warned_at: Option<Instant>,
     /// When the first pending message must be committed.
     due: Option<Instant>,
     /// Whether the store failed while the agent is ending.
@@ -111,6 +116,7 @@ impl Pipeline {
             pending_bytes: 0,
             waiters: Vec::new(),
             seen: SeenPackets::new(),
+            warned_at: None,
             due: None,
             is_given_up: false,
             window: UNACKNOWLEDGED_MAX,
@@ -215,7 +221,7 @@ impl Pipeline {
     fn take(&mut self, message: &Received, runtime: &Handle) {
         let identity = pending::identity(message.ack, &message.topic, &message.payload);
         let can_be_repeated = message.ack.is_some_and(|token| self.seen.is_first(token));
-        let mut samples = Vec::new();
+        let (mut samples, mut is_refused) = (Vec::new(), false);
         let store = self.engine.store();
         let is_stored =
             can_be_repeated && identity.as_ref().is_some_and(|identity| store.is_stored(identity));
@@ -226,13 +232,19 @@ impl Pipeline {
                     (&message.payload[..], message.retain, message.arrival_ns);
                 let message = Message { topic, payload, retain, arrival_ns };
                 let mut decoder = self.decoder();
-                let before = decoder.counters().stamped;
+                let before = (decoder.counters().stamped, decoder.counters().beyond_caps());
                 decoder.decode(&message, &StoreCatalog(&store), &mut samples);
-                self.clock.note_arrivals(decoder.counters().stamped - before, arrival_ns);
+                let stamped = decoder.counters().stamped - before.0;
+                is_refused = decoder.counters().beyond_caps() > before.1;
+                drop(decoder);
+                self.clock.note_arrivals(stamped, arrival_ns);
             }
             Err(_) => _ = self.status.bad_topics.fetch_add(1, Ordering::Relaxed),
         }
         drop(store);
+        if is_refused {
+            self.warn_of_refusal();
+        }
         let bytes = message.topic.len() + message.payload.len();
         let pending = Pending { ack: message.ack, identity: identity.filter(|_| !is_stored), bytes, samples };
         let now = Instant::now();
@@ -245,6 +257,14 @@ impl Pipeline {
         self.due.get_or_insert(now + self.pace.interval(self.acks.is_held()));
         if let Err(error) = appended {
             self.recover(&error, runtime);
+        }
+    }
+
+    /// Says in the log, now and then, that series are refused and which topics make them.
+    fn warn_of_refusal(&mut self) {
+        if self.warned_at.is_none_or(|at| at.elapsed() >= WARN_INTERVAL) {
+            self.warned_at = Some(Instant::now());
+            tracing::warn!("{}", self.decoder().refusal().unwrap_or_default());
         }
     }
 

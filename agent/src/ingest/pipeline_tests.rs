@@ -53,6 +53,7 @@ impl Bench {
             max_ahead_ns: ingest.max_ahead_ns,
             max_series: 100,
             max_series_per_topic: 100,
+            max_series_in: Vec::new(),
             max_depth: 6,
         });
         let pipeline = Pipeline::new(PipelineOptions {
@@ -318,5 +319,25 @@ async fn a_store_that_was_opened_again_goes_on() {
     bench.acknowledged(2).await;
     assert_eq!(bench.stored("x"), [Cell::Float(1.0), Cell::Float(2.0)]);
     assert_eq!(bench.stored("y"), [Cell::Float(3.0)]);
+    bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_refused_series_are_acknowledged_and_counted() {
+    let bench = Bench::start(16, Duration::from_millis(50));
+    for packet_id in 1..=110 {
+        let topic: &'static str = format!("flood/{packet_id}/x").leak();
+        bench.send(topic.as_bytes(), "1", packet_id).await;
+    }
+    assert_eq!(bench.acknowledged(110).await, (1..=110).collect::<Vec<_>>());
+    let health = bench.status.to_json();
+    assert_eq!((&health["series"], &health["series_refused"]), (&100.into(), &10.into()));
+    assert_eq!(health["rejected"]["series_cap"], 10);
+    let sentence = health["series_refusal"].as_str().unwrap_or_default().to_owned();
+    assert!(sentence.contains("ingest.max_series") && sentence.contains("`flood/`"), "{sentence}");
+    // One that is there goes on.
+    bench.send(b"flood/7/x", "2", 200).await;
+    assert_eq!(bench.acknowledged(1).await, [200]);
+    assert_eq!(bench.stored(r#"x{device="flood/7"}"#).len(), 2);
     bench.end().await;
 }

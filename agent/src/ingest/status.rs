@@ -137,6 +137,8 @@ impl IngestStatus {
             "bad_topics": self.bad_topics.load(Ordering::Relaxed),
             "refused": self.refused.load(Ordering::Relaxed),
             "rejected": rejected,
+            "series_refused": counters.beyond_caps(),
+            "series_refusal": decoder.refusal(),
             "rejections": recent,
             "problem": *self.problem.lock().unwrap_or_else(PoisonError::into_inner),
         })

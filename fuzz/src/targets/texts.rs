@@ -21,6 +21,7 @@ pub(super) fn payload(input: &[u8]) {
         max_ahead_ns: day_ns,
         max_series: 1_000,
         max_series_per_topic: 100,
+        max_series_in: vec![("+/#".to_owned(), 50)],
         max_depth: 6,
     });
     let mut samples = Vec::new();
