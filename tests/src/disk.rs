@@ -122,7 +122,8 @@ impl Bench {
     pub fn wait_resumed(&self) {
         let before = self.acknowledged();
         wait::for_true("ingest goes on by itself", NOTICE_TIMEOUT, || {
-            self.health()["status"] == "ok" && self.acknowledged() > before
+            // `degraded` where the broker was let go and is not back yet: what counts is that messages are taken in.
+            self.health()["status"] != "failing" && self.acknowledged() > before
         });
     }
 

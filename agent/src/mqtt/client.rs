@@ -88,6 +88,7 @@ impl<C: Connector> Client<C> {
     pub fn new(connector: C, options: ClientOptions) -> Self {
         let ClientOptions { config, session, intake, acks, status, phase, clock } = options;
         let state = session.state().clone();
+        acks.confirm_by(config.keep_alive);
         status.change(|status| {
             status.broker = format!("{}:{}", config.broker.host, config.broker.port);
             status.client_id.clone_from(&state.client_id);
@@ -181,7 +182,6 @@ impl<C: Connector> Client<C> {
         };
         self.epoch += 1;
         self.acks.begin(self.epoch);
-        self.acks.confirm_by(self.connect.keep_alive);
         // Only MQTT 5 lets us announce how many may be unacknowledged.
         self.acks.hold(self.connect.version == ProtocolVersion::V5);
         let began = Instant::now();
