@@ -2,6 +2,7 @@
 //! acknowledged and stored. What the messages are is in `reckoning`.
 
 use std::fmt;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
@@ -20,8 +21,6 @@ const RATE: u32 = 200;
 const LIFE_MS: (f64, f64) = (50.0, 5_000.0);
 /// Kills nearer than this to the one before are counted.
 const NEAR: Duration = Duration::from_secs(3);
-/// A broker that is killed may forget what it took for this long: its own interval of 1 s, and some time to write.
-const BROKER_FORGETS: Duration = Duration::from_secs(4);
 /// How long the end may take: everything the broker holds is stored.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(120);
 /// Nothing new for this long is the end of the drain.
@@ -117,7 +116,8 @@ struct Run {
     /// When the agent was started, until it answers.
     silent_since: Option<Instant>,
     killed: Option<Instant>,
-    broker_killed: Vec<Instant>,
+    /// When a broker took what it may not know any more.
+    forgotten: Vec<Range<Instant>>,
     report: Report,
     _scratch: Scratch,
 }
@@ -155,7 +155,7 @@ impl Run {
             load,
             silent_since: None,
             killed: None,
-            broker_killed: Vec::new(),
+            forgotten: Vec::new(),
             report: Report { seed: plan.seed, ..Report::default() },
             _scratch: scratch,
         }
@@ -212,16 +212,15 @@ impl Run {
 
     fn kill_broker(&mut self) {
         std::thread::sleep(between_ms(&mut self.chance, 0.0, 500.0));
-        let begin = Instant::now();
         self.broker.kill();
-        // It may have acknowledged up to its last moment.
-        self.broker_killed.push(Instant::now());
+        // It forgets what it acknowledged since it last wrote its sessions, up to its last moment.
+        let saved = self.broker.saved().expect("it has written its sessions");
+        self.load.wait_disconnected();
+        self.forgotten.push(saved..Instant::now());
         self.report.broker_kills += 1;
         std::thread::sleep(between_ms(&mut self.chance, 0.0, 300.0));
         self.broker.start_again();
-        if let Some(since) = begin.checked_sub(BROKER_FORGETS) {
-            self.load.repeat_since(since, has_time);
-        }
+        self.load.repeat_since(saved, has_time);
     }
 
     fn pause(&mut self) {
@@ -273,9 +272,7 @@ impl Run {
     fn reckon(mut self) -> Report {
         let stored = self.messages.stored(&self.agent.http());
         let may_be_forgotten = |message, at: Option<Instant>| {
-            let was_killed =
-                |at| self.broker_killed.iter().any(|killed| at <= *killed && *killed - at < BROKER_FORGETS);
-            !has_time(message) && at.is_some_and(was_killed)
+            !has_time(message) && at.is_some_and(|at| self.forgotten.iter().any(|span| span.contains(&at)))
         };
         self.report.account = Account::draw(&stored, &self.load, &self.tap.record(), may_be_forgotten);
         self.report.recoveries_ms.sort_unstable();

@@ -35,6 +35,7 @@ struct State {
     /// Sent and not acknowledged, with their packet ids, in the order of sending.
     under_way: VecDeque<(u16, u64)>,
     next_packet_id: u16,
+    is_connected: bool,
 }
 
 struct Shared {
@@ -98,6 +99,12 @@ impl Load {
         });
     }
 
+    /// Waits until everything that a broker said before its end was heard.
+    pub fn wait_disconnected(&self) {
+        let is_over = || !self.shared.state().is_connected;
+        wait::for_true("the publisher notices the end of the broker", Duration::from_secs(10), is_over);
+    }
+
     /// Messages begun.
     pub fn begun(&self) -> u64 {
         self.shared.state().begun
@@ -131,6 +138,7 @@ fn connect(port: u16) -> Option<TcpStream> {
 /// Publishes over one connection until it breaks or the load is to end.
 fn publish(shared: &Arc<Shared>, mut stream: TcpStream, per_second: u32) {
     let is_open = Arc::new(AtomicBool::new(true));
+    shared.state().is_connected = true;
     let reading = {
         let (shared, is_open) = (Arc::clone(shared), Arc::clone(&is_open));
         let mut stream = stream.try_clone().expect("a socket can be shared");
@@ -169,6 +177,7 @@ fn publish(shared: &Arc<Shared>, mut stream: TcpStream, per_second: u32) {
     // Ends the reader, too.
     let _ = stream.shutdown(Shutdown::Both);
     let _ = reading.join();
+    shared.state().is_connected = false;
 }
 
 /// The message to be sent now, if one is due.

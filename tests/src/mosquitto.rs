@@ -6,11 +6,14 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::process::Process;
 use crate::scratch::Scratch;
 use crate::{port, wait};
+
+/// How long it takes at most to write its sessions.
+const WRITING: Duration = Duration::from_secs(1);
 
 /// A running broker.
 pub struct Mosquitto {
@@ -73,6 +76,14 @@ impl Mosquitto {
     /// `kill -9`: what it took since it last wrote its sessions it will not know any more.
     pub fn kill(&mut self) {
         self.process.kill();
+    }
+
+    /// When it began, at the latest, to write its sessions for the last time: what it took before is in them, since it takes
+    /// nothing while it writes.
+    pub fn saved(&self) -> Option<Instant> {
+        let changed = std::fs::metadata(self.folder.join("mosquitto.db")).ok()?.modified().ok()?;
+        let age = SystemTime::now().duration_since(changed).unwrap_or_default();
+        Instant::now().checked_sub(age + WRITING)
     }
 
     /// Starts it again after its end.
