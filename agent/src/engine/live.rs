@@ -18,7 +18,7 @@ use super::shelves::Kept;
 use super::wear::Wear;
 use crate::config::{DataConfig, Partition};
 use crate::decode::Catalog;
-use crate::files::{FileError, FileMedium, LockError, StoreLock, may_pass};
+use crate::files::{FileError, FileMedium, LockError, StoreLock, may_pass, remove_unfinished};
 
 /// Bytes of a block, as configurations count.
 const BLOCK_BYTES: u64 = 4096;
@@ -127,6 +127,7 @@ impl Engine {
     /// was found.
     pub fn open(config: &DataConfig) -> Result<(Self, Recovery), EngineError> {
         let lock = StoreLock::take(&config.dir)?;
+        remove_unfinished(&config.dir.join("state"));
         let medium = FileMedium::open(&config.dir)?;
         let card_bytes = config.card_tbw_bytes;
         let config = store_config(config);

@@ -7,6 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
+/// How the names of files end that are not finished.
+const TEMPORARY: &str = "tmp";
+
 /// Replaces the file at `path` by `bytes`, making its directory where it is missing.
 ///
 /// # Errors
@@ -15,7 +18,7 @@ use std::path::Path;
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    let temporary = path.with_extension("tmp");
+    let temporary = path.with_extension(TEMPORARY);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
     if let Err(error) = written {
         // What a full disk left of it is no use to anybody, and room is what it lacks.
@@ -31,6 +34,18 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Removes what replacements left in a directory that were cut short, or that failed where nothing could be removed
+/// either. Nobody may be replacing a file there.
+pub fn remove_unfinished(directory: &Path) {
+    // What can't be removed now is no harm: the next start tries again.
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|ending| ending == TEMPORARY) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
 /// Makes the names in a directory durable.
 ///
 /// # Errors
@@ -42,7 +57,7 @@ pub fn flush_directory(directory: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::replace_file;
+    use super::{remove_unfinished, replace_file};
     use crate::test_dir::TestDir;
 
     #[test]
@@ -53,6 +68,18 @@ mod tests {
         replace_file(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_was_cut_short_goes() {
+        let dir = TestDir::new("atomic-cut");
+        replace_file(&dir.path().join("x.json"), b"one").unwrap();
+        std::fs::write(dir.path().join("x.tmp"), b"tw").unwrap();
+        remove_unfinished(dir.path());
+        remove_unfinished(&dir.path().join("missing"));
+        let left: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["x.json"]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod lock;
 mod medium;
 pub(crate) mod space;
 
-pub use atomic::{flush_directory, replace_file};
+pub use atomic::{flush_directory, remove_unfinished, replace_file};
 pub use device::FileDevice;
 pub use error::{FileError, may_pass};
 #[cfg(test)]
