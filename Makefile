@@ -19,7 +19,7 @@ test: ## install what is missing, then every check and test there is; what conti
 bench: ## print the figures of docs/benchmarks.md
 	@bash scripts/bench.sh
 
-soak: ## for hours: the store on a simulated medium, then kills under load; goes on where it was stopped
+soak: ## for hours: the store on a simulated medium, decoders, kills, full and failing disks; goes on where it stopped
 	@bash scripts/soak.sh
 
 web: ## build the dashboard and its engine into web/dist

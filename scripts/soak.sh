@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Longer than in `make test`, part by part; names of parts (store, disk) limit it.
+# Longer than in `make test`, part by part; names of parts (store, fuzz, bits, kills, disk, faults) limit it.
 #
 #   store   the store on the simulated medium, for SOAK_MINUTES (30): every short sequence of operations with
 #           every subset of what was not flushed, every bit, every failing call, then random workloads
