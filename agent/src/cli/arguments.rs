@@ -85,6 +85,27 @@ pub(super) struct InputOptions {
     pub(super) urls: Vec<String>,
 }
 
+/// The range that is meant; without an edge everything on that side.
+#[derive(Debug, Args)]
+pub(super) struct SpanOptions {
+    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) from: Option<i64>,
+    /// The end of the range, which is outside; in the same forms.
+    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
+    pub(super) to: Option<i64>,
+}
+
+impl SpanOptions {
+    pub(super) fn begin_ns(&self) -> i64 {
+        self.from.unwrap_or(i64::MIN)
+    }
+
+    pub(super) fn end_ns(&self) -> i64 {
+        self.to.unwrap_or(i64::MAX)
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct QueryOptions {
     #[command(flatten)]
@@ -92,12 +113,8 @@ pub(super) struct QueryOptions {
     /// Which series, such as `temperature{device="attic"}`.
     #[arg(long)]
     pub(super) select: String,
-    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
-    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
-    pub(super) from: Option<i64>,
-    /// The end of the range, which is outside; in the same forms.
-    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
-    pub(super) to: Option<i64>,
+    #[command(flatten)]
+    pub(super) span: SpanOptions,
     /// The width of a bucket, such as 10m.
     #[arg(long, value_parser = parse_step)]
     pub(super) step: Option<i64>,
@@ -138,12 +155,8 @@ pub(super) struct ExportOptions {
     /// Which series; all without it.
     #[arg(long)]
     pub(super) select: Option<String>,
-    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
-    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
-    pub(super) from: Option<i64>,
-    /// The end of the range, which is outside; in the same forms.
-    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
-    pub(super) to: Option<i64>,
+    #[command(flatten)]
+    pub(super) span: SpanOptions,
     /// The file to write, gzip if it ends in .gz; standard output without it.
     #[arg(long, short)]
     pub(super) output: Option<PathBuf>,
@@ -166,12 +179,8 @@ pub(super) struct DeleteOptions {
     /// Which series, such as `temperature{device="attic"}`.
     #[arg(long)]
     pub(super) select: String,
-    /// The begin of the range, which is inside: RFC 3339, a date, or nanoseconds.
-    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
-    pub(super) from: Option<i64>,
-    /// The end of the range, which is outside; in the same forms.
-    #[arg(long, value_parser = parse_instant, allow_hyphen_values = true)]
-    pub(super) to: Option<i64>,
+    #[command(flatten)]
+    pub(super) span: SpanOptions,
     /// Do not ask.
     #[arg(long, short)]
     pub(super) yes: bool,

@@ -22,8 +22,8 @@ pub(super) fn run(options: &DeleteOptions) -> Result<(), Failure> {
     ParsedSelector::parse(&options.select).map_err(|error| Failure(error.to_string()))?;
     let deletion = Deletion {
         select: options.select.clone(),
-        begin_ns: options.from.unwrap_or(i64::MIN),
-        end_ns: options.to.unwrap_or(i64::MAX),
+        begin_ns: options.span.begin_ns(),
+        end_ns: options.span.end_ns(),
     };
     if deletion.begin_ns >= deletion.end_ns {
         return Err(Failure("`--from` must be before `--to`".to_owned()));
@@ -53,7 +53,7 @@ fn confirm(options: &DeleteOptions) -> Result<(), Failure> {
         return Err(Failure("nothing was deleted: say --yes where nobody can be asked".to_owned()));
     }
     let edge = |at: Option<i64>, word: &str| at.map(|at| format!(" {word} {}", format_instant(at)));
-    let (from, to) = (edge(options.from, "from"), edge(options.to, "to"));
+    let (from, to) = (edge(options.span.from, "from"), edge(options.span.to, "to"));
     let range = format!("{}{}", from.unwrap_or_default(), to.unwrap_or_default());
     let mut error = io::stderr();
     write!(error, "Delete everything of {}{range}, for ever? [y/N] ", options.select)?;

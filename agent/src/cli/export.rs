@@ -24,7 +24,7 @@ pub(super) fn run(options: &ExportOptions) -> Result<(), Failure> {
         Some(text) => ParsedSelector::parse(text)?,
         None => ParsedSelector::everything()?,
     };
-    let range = TimeRange::new(options.from.unwrap_or(i64::MIN), options.to.unwrap_or(i64::MAX));
+    let range = TimeRange::new(options.span.begin_ns(), options.span.end_ns());
     if range.is_empty() {
         return Err(ApiError::bad("--to must be later than --from").into());
     }

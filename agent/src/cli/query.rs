@@ -14,8 +14,8 @@ const HELD_ROWS_MAX: u64 = 1_000_000;
 pub(super) fn run(options: &QueryOptions) -> Result<(), Failure> {
     let selector = ParsedSelector::parse(&options.select)?;
     let mut question = Question {
-        begin_ns: options.from.unwrap_or(i64::MIN),
-        end_ns: options.to.unwrap_or(i64::MAX),
+        begin_ns: options.span.begin_ns(),
+        end_ns: options.span.end_ns(),
         step_ns: options.step,
         functions: options.functions.clone(),
         snap: options.snap,
@@ -23,7 +23,7 @@ pub(super) fn run(options: &QueryOptions) -> Result<(), Failure> {
         order: if options.descending { Order::Descending } else { Order::Ascending },
         ..Question::all(&options.select)
     };
-    question.check(options.from.is_some() && options.to.is_some())?;
+    question.check(options.span.from.is_some() && options.span.to.is_some())?;
     let mut input = input::open(&options.input, &selector)?;
     let mut left = options.limit.unwrap_or(u64::MAX);
     if options.format != Format::Csv {
