@@ -1,8 +1,10 @@
 //! One input under one target: does it panic, does it take more memory than its input explains?
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::targets::Target;
 
@@ -28,4 +30,10 @@ pub fn trial(target: &Target, input: &[u8]) -> Result<(), String> {
         return Err(format!("{}: {taken} bytes of memory for {} of input", target.name, input.len()));
     }
     Ok(())
+}
+
+/// How long this thread has had a processor.
+pub fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
