@@ -176,6 +176,15 @@ impl Agent {
         self.process.as_mut().is_some_and(|process| process.ended().is_none())
     }
 
+    /// Bytes of it that are in memory, its program's own included.
+    pub fn resident_bytes(&self) -> u64 {
+        let id = self.process.as_ref().expect("the agent was started").id();
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells");
+        let kib: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+        kib << 10
+    }
+
     /// Everything it logged, over all its starts.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.log).unwrap_or_default()).into_owned()

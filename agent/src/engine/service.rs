@@ -22,6 +22,9 @@ use crate::shelf::{ParsedSelector, Shelf};
 /// Bytes of a block.
 const BLOCK_BYTES: u64 = 4096;
 
+/// Rows after which a page ends, whatever it may have: in memory they take some ten megabytes, with their text.
+const PAGE_ROWS_MAX: u32 = 20_000;
+
 /// A part of the health document: its key and what says how it is.
 pub type HealthPart = (&'static str, Box<dyn Fn() -> Value + Send + Sync>);
 
@@ -79,6 +82,11 @@ impl AgentService {
         self.open.get().map_or_else(|| self.closed.shelf(), |open| open.engine.shelf(selector))
     }
 
+    /// The same to list the series.
+    fn listing(&self, selector: &ParsedSelector) -> Result<Shelf, ApiError> {
+        self.open.get().map_or_else(|| self.closed.shelf(), |open| open.engine.listing(selector))
+    }
+
     fn give_back(&self, shelf: Shelf) {
         if let Some(open) = self.open.get() {
             open.engine.give_back(shelf);
@@ -115,14 +123,14 @@ impl Service for AgentService {
     fn query(&self, question: &Question) -> Result<Answer, ApiError> {
         let selector = ParsedSelector::parse(&question.select)?;
         let mut shelf = self.shelf(&selector)?;
-        let answer = shelf.ask(question);
+        let answer = shelf.ask(&Question { limit: question.limit.min(PAGE_ROWS_MAX), ..question.clone() });
         self.give_back(shelf);
         answer
     }
 
     fn series(&self, search: &str, limit: usize) -> Result<SeriesList, ApiError> {
         let everything = ParsedSelector::everything()?;
-        let mut shelf = self.shelf(&everything)?;
+        let mut shelf = self.listing(&everything)?;
         let (holdings, span) = (shelf.list(&everything), shelf.span());
         self.give_back(shelf);
         let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
@@ -226,7 +234,7 @@ impl Service for AgentService {
     fn delete(&self, deletion: &Deletion) -> Result<usize, ApiError> {
         let selector = ParsedSelector::parse(&deletion.select)?;
         let open = self.open()?;
-        let mut shelf = open.engine.shelf(&selector)?;
+        let mut shelf = open.engine.listing(&selector)?;
         let names: Vec<_> = shelf.list(&selector).into_iter().map(|holding| holding.name).collect();
         open.engine.give_back(shelf);
         let span = TimeRange::new(deletion.begin_ns, deletion.end_ns);

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use siltstone_core::block::SegmentId;
 use siltstone_core::segment::{BlockMap, Opened};
-use siltstone_core::store::{Run, RunContent, file_name};
+use siltstone_core::store::{Run, RunContent, StoreError, file_name};
 
 use super::live::Engine;
 use crate::api::{ApiError, Code};
+use crate::files::FileError;
 use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
 
 /// Blocks of tails that are kept: 4 MiB.
@@ -39,6 +40,10 @@ pub(super) fn id_text(id: &SegmentId) -> String {
     file_name(id).trim_end_matches(".silt").to_owned()
 }
 
+fn unasked(error: StoreError<FileError>) -> ApiError {
+    ApiError::new(Code::Internal, format!("the store can't be asked: {error}"))
+}
+
 impl Engine {
     /// The runs of the store, and of those in memory the series that `selector` means.
     ///
@@ -46,8 +51,7 @@ impl Engine {
     ///
     /// A fault of the store.
     pub(super) fn runs(&self, selector: &ParsedSelector) -> Result<Vec<Run>, ApiError> {
-        let snapshot = self.store().snapshot(&selector.selector, &selector.patterns);
-        snapshot.map_err(|error| ApiError::new(Code::Internal, format!("the store can't be asked: {error}")))
+        self.store().snapshot(&selector.selector, &selector.patterns).map_err(unasked)
     }
 
     /// Everything that is stored, side by side.
@@ -56,10 +60,23 @@ impl Engine {
     ///
     /// A fault of the store.
     pub fn shelf(&self, selector: &ParsedSelector) -> Result<Shelf, ApiError> {
+        self.shelf_of(|| self.runs(selector))
+    }
+
+    /// Everything that is stored, to list series: of what is not sealed only names and spans.
+    ///
+    /// # Errors
+    ///
+    /// A fault of the store.
+    pub(super) fn listing(&self, selector: &ParsedSelector) -> Result<Shelf, ApiError> {
+        self.shelf_of(|| self.store().outline(&selector.selector, &selector.patterns).map_err(unasked))
+    }
+
+    fn shelf_of(&self, runs: impl Fn() -> Result<Vec<Run>, ApiError>) -> Result<Shelf, ApiError> {
         let mut tries = SNAPSHOTS_MAX;
         'snapshot: loop {
             tries -= 1;
-            let runs = self.runs(selector)?;
+            let runs = runs()?;
             let mut shelf = Shelf::new().with_time_limit(TIME_LIMIT);
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             for run in runs {

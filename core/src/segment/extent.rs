@@ -94,7 +94,12 @@ impl Extent {
 
     /// The chunks of a series that has few of them: they need no node.
     pub(super) fn few(&self) -> Option<Vec<Reference>> {
-        let is_few = self.full.is_empty() && (1..=ROOTS_MAX).contains(&self.waiting.len());
+        self.up_to(ROOTS_MAX).filter(|few| !few.is_empty())
+    }
+
+    /// All chunks, where there are no more than `count`.
+    pub(super) fn up_to(&self, count: usize) -> Option<Vec<Reference>> {
+        let is_few = self.full.is_empty() && self.waiting.len() <= count;
         is_few.then(|| self.waiting.references(self.series))
     }
 

@@ -10,9 +10,9 @@ use super::scan::Scanned;
 use super::view::View;
 use super::writer::{FinishedBlock, Writer};
 use crate::block::Block;
-use crate::point::ValueKind;
+use crate::point::{TimeRange, ValueKind};
 use crate::series::SeriesName;
-use crate::tree::Reference;
+use crate::tree::{Reference, Summary};
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -76,11 +76,30 @@ impl Unsealed {
         let (mut view, mut series) = (View::new(), Vec::new());
         for name in names {
             let Some(index) = writer.find(name) else { continue };
-            let Some(root) = writer.root(index, &mut view) else { continue };
-            let Some((_, kind, unit)) = writer.series(index) else { continue };
-            let (name, unit) = (name.clone(), String::from(unit));
-            series.push(SegmentSeries { name, kind, unit, references: vec![root] });
+            let references = writer.look(index, &mut view);
+            let Some((_, kind, unit)) = writer.series(index).filter(|_| !references.is_empty()) else {
+                continue;
+            };
+            series.push(SegmentSeries { name: name.clone(), kind, unit: String::from(unit), references });
         }
+        writer.end_view(&mut view);
+        Self::written(writer, series, view)
+    }
+
+    /// Which of `names` have rows in `writer`, and from when to when: to be listed, not to be read.
+    pub fn outline<'a>(writer: &Writer, names: impl Iterator<Item = &'a SeriesName>) -> Self {
+        let series = names.filter_map(|name| {
+            let index = writer.find(name)?;
+            let (_, kind, unit) = writer.series(index)?;
+            let TimeRange { begin, end } = writer.span_of(index.0)?;
+            let summary = Summary { begin, end, ..Summary::EMPTY };
+            let references = vec![Reference { summary, ..Writer::no_rows(index.0) }];
+            Some(SegmentSeries { name: name.clone(), kind, unit: String::from(unit), references })
+        });
+        Self::written(writer, series.collect(), View::new())
+    }
+
+    fn written(writer: &Writer, series: Vec<SegmentSeries>, view: View) -> Self {
         let (header, block_count) = (*writer.header(), writer.block_count());
         Self { header, block_count, series, faults: Vec::new(), view, memory: BlockMap::new() }
     }

@@ -5,6 +5,7 @@
 //! copy: the store may go on writing, and files that it names only grow.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -41,6 +42,22 @@ pub struct Run {
     pub content: RunContent,
 }
 
+/// What is wanted of runs that are not sealed.
+#[derive(Clone, Copy)]
+enum Look {
+    Rows,
+    Names,
+}
+
+impl Look {
+    fn at<'a>(self, writer: &mut Writer, names: impl Iterator<Item = &'a SeriesName>) -> Unsealed {
+        match self {
+            Self::Rows => Unsealed::of(writer, names),
+            Self::Names => Unsealed::outline(writer, names),
+        }
+    }
+}
+
 impl<M: Medium> Store<M> {
     /// The runs of the store. Of those that are not sealed, only the series that `selector` means are
     /// looked at.
@@ -52,23 +69,39 @@ impl<M: Medium> Store<M> {
         selector: &Selector,
         regex: &(impl RegexMatcher + ?Sized),
     ) -> Result<Vec<Run>, StoreError<M::Error>> {
+        self.runs(&self.table.live().resolve(selector, regex), Look::Rows)
+    }
+
+    /// The same to list series: of runs that are not sealed there are names and spans, and no rows.
+    ///
+    /// # Errors
+    /// As [`Self::snapshot`].
+    pub fn outline(
+        &mut self,
+        selector: &Selector,
+        regex: &(impl RegexMatcher + ?Sized),
+    ) -> Result<Vec<Run>, StoreError<M::Error>> {
+        self.runs(&self.table.live().resolve(selector, regex), Look::Names)
+    }
+
+    fn runs(&mut self, wanted: &[u32], look: Look) -> Result<Vec<Run>, StoreError<M::Error>> {
         let mut runs: Vec<Run> = self.segments.iter().map(stored_run).collect();
-        let wanted = self.table.live().resolve(selector, regex);
         for open in &mut self.open {
             let Some(segment) = &mut open.segment else { continue };
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
-            runs.push(open_run(segment, names));
+            runs.push(open_run(segment, names, look));
         }
         if let Some(segment) = &mut self.chores.sealing {
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
-            runs.push(open_run(segment, names));
+            runs.push(open_run(segment, names, look));
         }
+        let is_wanted: BTreeSet<u32> = wanted.iter().copied().collect();
         for (place, late) in self.late.iter().enumerate() {
             let header = self.header_in_memory(place as u32, late.partition.range);
             let mut writer = Writer::new(header, self.epoch);
-            self.fill(&mut writer, late, |series| wanted.contains(&series))?;
+            self.fill(&mut writer, late, |series| is_wanted.contains(&series))?;
             let names = wanted.iter().filter_map(|series| self.table.get(*series)).map(|(name, ..)| name);
-            let mut live = Unsealed::of(&mut writer, names);
+            let mut live = look.at(&mut writer, names);
             live.block_count = 0;
             live.keep(writer.take_blocks());
             runs.push(Run { header, path: None, block_count: 0, content: RunContent::Live(Box::new(live)) });
@@ -92,8 +125,12 @@ impl<M: Medium> Store<M> {
 }
 
 /// What is written of a segment, and what its writer holds of `names`.
-fn open_run<'a, D>(segment: &mut OpenSegment<D>, names: impl Iterator<Item = &'a SeriesName>) -> Run {
-    let mut live = Unsealed::of(&mut segment.writer, names);
+fn open_run<'a, D>(
+    segment: &mut OpenSegment<D>,
+    names: impl Iterator<Item = &'a SeriesName>,
+    look: Look,
+) -> Run {
+    let mut live = look.at(&mut segment.writer, names);
     live.block_count = segment.file.block_count;
     live.keep(segment.unwritten.clone());
     Run {

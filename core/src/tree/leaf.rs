@@ -90,7 +90,7 @@ pub fn capacity_alone(entry: &Entry) -> usize {
 }
 
 /// Collects chunks for one leaf; `N` limits their number.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LeafBuilder<const N: usize> {
     entries: heapless::Vec<Entry, N>,
     chunks: heapless::Vec<u8, PAYLOAD_MAX>,

@@ -109,13 +109,14 @@ fn a_view_of_an_open_segment_holds_everything_and_changes_nothing() {
         fill(&mut writer, &mut oracle, 7, 900 * seed as usize, seed, &mut file);
         let mut seen = Vec::new();
         let mut view = View::new();
-        for index in 0..writer.series_count() {
-            let root = writer.root(SeriesIndex(index), &mut view).expect("rows");
-            let blocks = Both { view: &view, file: &file };
-            seen.push((
-                name(index as usize).as_str().to_string(),
-                walk(&blocks, &header(1), &root).expect("valid"),
-            ));
+        let looks: Vec<_> =
+            (0..writer.series_count()).map(|index| writer.look(SeriesIndex(index), &mut view)).collect();
+        writer.end_view(&mut view);
+        let blocks = Both { view: &view, file: &file };
+        for (index, references) in looks.iter().enumerate() {
+            let rows =
+                references.iter().map(|reference| walk(&blocks, &header(1), reference).expect("valid"));
+            seen.push((name(index).as_str().to_string(), rows.flatten().collect::<Vec<_>>()));
         }
         assert_eq!(seen, rows_of(&oracle));
     }

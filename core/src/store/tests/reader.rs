@@ -142,10 +142,13 @@ fn read_scanned(
     let names: Vec<_> = series.map(|(index, name, ..)| (index, name.to_string())).collect();
     let (mut view, mut points) = (View::new(), Points::new());
     let roots: Vec<_> =
-        names.into_iter().filter_map(|(index, name)| Some((name, writer.root(index, &mut view)?))).collect();
+        names.into_iter().map(|(index, name)| (name, writer.look(index, &mut view))).collect();
+    writer.end_view(&mut view);
     let place = Place { id: run.header.id, device: Some(file), memory: &view, checks_summaries };
-    for (name, root) in roots {
-        damaged += place.series(&name, &root, &mut points)?;
+    for (name, references) in roots {
+        for reference in references {
+            damaged += place.series(&name, &reference, &mut points)?;
+        }
     }
     Ok((points, damaged))
 }
