@@ -101,7 +101,7 @@ impl Walk {
         match header.kind {
             BlockKind::Leaf => self.leaf(number, payload, chunk),
             BlockKind::Node => {
-                if let Err(error) = node::decode(payload) {
+                if let Some(error) = node::all(payload).find_map(Result::err) {
                     self.faults.push((number, format!("no valid node: {error}")));
                 }
             }

@@ -86,11 +86,15 @@ impl Blocks {
         }
     }
 
-    /// The references of a node that is here; it is forgotten, since only one reference names it.
-    pub(super) fn take_node(&mut self, key: Key, reference: &Reference) -> Result<Vec<Reference>, Damage> {
+    /// Forgets every block of nodes.
+    pub(super) fn forget_nodes(&mut self) {
+        self.payloads.retain(|_, (kind, _)| *kind != BlockKind::Node);
+    }
+
+    /// The references of a node that is here.
+    pub(super) fn node(&self, key: Key, reference: &Reference) -> Result<Vec<Reference>, Damage> {
         let payload = self.payload(key, BlockKind::Node)?;
-        let node = node::decode(payload).map_err(Damage::Node)?;
-        self.payloads.remove(&key);
+        let node = node::decode(payload, reference.slot).map_err(Damage::Node)?;
         if node.series != reference.series || node.level != reference.level {
             return Err(Damage::Inconsistent);
         }

@@ -187,6 +187,8 @@ impl Query {
             if self.open_nodes() {
                 return None;
             }
+            // All that were needed of those at hand are open now.
+            self.blocks.forget_nodes();
             let mut wanted = self.wanted_nodes(budget);
             if wanted.is_empty() {
                 wanted = self.wanted_leaves(budget);
@@ -225,7 +227,7 @@ impl Query {
         for number in self.at..self.planned {
             let sink = if number == self.at { &self.sink } else { &self.later };
             if let Some(sweep) = self.sweeps.get_mut(number) {
-                is_opened |= sweep.open_nodes(&mut self.blocks, sink, &mut self.statistics);
+                is_opened |= sweep.open_nodes(&self.blocks, sink, &mut self.statistics);
             }
         }
         is_opened

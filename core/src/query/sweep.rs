@@ -263,12 +263,7 @@ impl Sweep {
     }
 
     /// Opens every node that is at hand and needed; `true` where one was.
-    pub(super) fn open_nodes(
-        &mut self,
-        blocks: &mut Blocks,
-        sink: &Sink,
-        statistics: &mut Statistics,
-    ) -> bool {
+    pub(super) fn open_nodes(&mut self, blocks: &Blocks, sink: &Sink, statistics: &mut Statistics) -> bool {
         let mut needed = Vec::new();
         for (number, run) in self.runs.iter().enumerate() {
             for (at, reference) in run.queue.iter().enumerate() {
@@ -285,7 +280,7 @@ impl Sweep {
         for (number, at, key, reference) in needed.iter().rev() {
             let children = match blocks.presence(*key) {
                 Presence::Damaged(damage) => Err(damage),
-                _ => blocks.take_node(*key, reference),
+                _ => blocks.node(*key, reference),
             };
             let children = children.unwrap_or_else(|damage| {
                 statistics.warn(Warning { segment: key.0, block: key.1, damage });

@@ -85,7 +85,7 @@ impl Extent {
         let mut block = [0; BLOCK_LEN];
         let Some((some, rest)) = waiting.split_at_checked(count) else { return };
         if let Some(len) = node::encode(some, self.series, 1, &mut block) {
-            let payload = block[HEADER_LEN..HEADER_LEN + usize::from(len)].into();
+            let payload = payload_of(&block, len);
             self.full.push(FullNode { payload, summary: node::summary_of(some, laws) });
             self.waiting = Waiting::default();
             rest.iter().for_each(|reference| self.waiting.push(*reference));
@@ -101,6 +101,20 @@ impl Extent {
     pub(super) fn up_to(&self, count: usize) -> Option<Vec<Reference>> {
         let is_few = self.full.is_empty() && self.waiting.len() <= count;
         is_few.then(|| self.waiting.references(self.series))
+    }
+
+    /// The payload and the summary of the only node, where one holds all chunks.
+    pub(super) fn single(&self, laws: &Laws) -> Option<(Box<[u8]>, Summary)> {
+        match self.full.as_slice() {
+            [] if self.waiting.len() > 0 => {
+                let waiting = self.waiting.references(self.series);
+                let mut block = [0; BLOCK_LEN];
+                let len = node::encode(&waiting, self.series, 1, &mut block)?;
+                Some((payload_of(&block, len), node::summary_of(&waiting, laws)))
+            }
+            [only] if self.waiting.len() == 0 => Some((only.payload.clone(), only.summary)),
+            _ => None,
+        }
     }
 
     /// The whole tree over the references so far and `more`, with node blocks numbered from `first_block` on.
@@ -197,6 +211,10 @@ impl Extent {
         };
         BuiltNode { block, payload_len }
     }
+}
+
+fn payload_of(block: &Block, len: u16) -> Box<[u8]> {
+    block[HEADER_LEN..HEADER_LEN + usize::from(len)].into()
 }
 
 /// A node that is to be: coded already, or the references that go in.

@@ -9,7 +9,7 @@
 //! | `rows`, `open_series` | points that wait for their leaf |
 //! | `extent`, `waiting` | inner nodes while the segment is open, and references that wait for theirs |
 //! | `log` | the reference log |
-//! | `writer`, `units`, `seal` | points to blocks |
+//! | `writer`, `units`, `seal`, `shared_nodes` | points to blocks |
 //! | `lean`, `lean_out` | points to blocks without a heap |
 //! | `tail`, `roots`, `supersedes` | the byte stream behind the nodes |
 //! | `blocks` | blocks at hand, and those that are needed |
@@ -56,6 +56,8 @@ mod salvage_report;
 mod scan;
 #[cfg(feature = "alloc")]
 mod seal;
+#[cfg(feature = "alloc")]
+mod shared_nodes;
 #[cfg(feature = "alloc")]
 mod supersedes;
 #[cfg(feature = "alloc")]

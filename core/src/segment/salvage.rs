@@ -257,10 +257,14 @@ impl Salvage {
                 }
             }
             BlockKind::Leaf => self.take_leaf(number, payload),
-            BlockKind::Node => match node::decode(payload) {
-                Ok(node) => self.note_losses(&node.references),
-                Err(_) => self.lose(number),
-            },
+            BlockKind::Node => {
+                for node in node::all(payload) {
+                    match node {
+                        Ok((_, node)) => self.note_losses(&node.references),
+                        Err(_) => self.lose(number),
+                    }
+                }
+            }
             BlockKind::ReferenceLog => match log::decode(payload) {
                 Ok(references) => self.note_losses(&references),
                 Err(_) => self.lose(number),

@@ -1,11 +1,13 @@
 //! Sealing: everything in memory becomes leaves, inner nodes and the tail, and the writer takes no more.
 //!
-//! Inner nodes stand series by series in the order of names, so that a chart is a few long reads; the
-//! tail is one byte stream with the footer at its end. `docs/format.md`, chapters 3 and 11.
+//! Inner nodes stand series by series in the order of names, so that a chart is a few long reads, first those that
+//! share blocks; the tail is one byte stream with the footer at its end. `docs/format.md`, chapters 3 and 11.
 
+use super::extent::Extent;
 use super::footer::{Footer, Section, SectionKind};
 use super::header::SegmentKind;
 use super::roots;
+use super::shared_nodes::SharedNodes;
 use super::supersedes::{SUPERSEDES_VERSION, Supersedes};
 use super::tail::TailWriter;
 use super::writer::Writer;
@@ -105,20 +107,48 @@ impl Writer {
     fn write_nodes(&mut self, order: &[u32]) -> (Vec<Vec<Reference>>, u32) {
         let laws = self.laws();
         let first = self.block_count();
-        let mut roots = Vec::with_capacity(order.len());
+        let mut roots: Vec<Vec<Reference>> = Vec::with_capacity(order.len());
+        let mut shared = SharedNodes::default();
         for index in order {
-            let Some(series) = self.series.get(*index as usize) else { continue };
-            if let Some(few) = series.extent.few() {
+            let extent = self.series.get(*index as usize).map(|series| &series.extent);
+            if let Some(few) = extent.and_then(Extent::few) {
                 roots.push(few);
                 continue;
             }
+            let single = extent.and_then(|extent| extent.single(&laws));
+            let root = single.map(|(payload, summary)| {
+                let (block, slot) = self.share(&mut shared, &payload);
+                Reference { series: *index, block, slot, level: 1, summary }
+            });
+            roots.push(root.into_iter().collect());
+        }
+        self.finish_shared(&mut shared);
+        // Of several nodes each has a block for itself: a parent is coded with the places of its children, behind it.
+        for (index, roots) in order.iter().zip(&mut roots).filter(|(_, roots)| roots.is_empty()) {
+            let Some(series) = self.series.get(*index as usize) else { continue };
             let tree = series.extent.build(&[], self.block_count(), &laws);
             for node in tree.nodes {
                 self.finish(node.block, BlockKind::Node, node.payload_len, 0);
             }
-            roots.push(Vec::from([tree.root.unwrap_or(Self::no_rows(*index))]));
+            roots.push(tree.root.unwrap_or(Self::no_rows(*index)));
         }
         let node_block = if self.block_count() > first { first } else { 0 };
         (roots, node_block)
+    }
+
+    /// Puts a node's payload into the shared block, or where that is full into the next one: its place.
+    fn share(&mut self, shared: &mut SharedNodes, payload: &[u8]) -> (u32, u16) {
+        let slot = shared.put(payload).or_else(|| {
+            self.finish_shared(shared);
+            shared.put(payload)
+        });
+        // One node fits a block.
+        (self.block_count(), slot.unwrap_or(0))
+    }
+
+    fn finish_shared(&mut self, shared: &mut SharedNodes) {
+        if let Some(SharedNodes { block, payload_len }) = shared.take() {
+            self.finish(block, BlockKind::Node, payload_len, 0);
+        }
     }
 }

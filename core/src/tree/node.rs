@@ -1,4 +1,5 @@
-//! An inner node: the references of one series and level, in time order. `docs/format.md`, chapter 9.
+//! An inner node: the references of one series and level, in time order; small ones share a block.
+//! `docs/format.md`, chapter 9.
 
 #[cfg(feature = "alloc")]
 use super::TableError;
@@ -69,7 +70,7 @@ pub fn summary_of(references: &[Reference], laws: &Laws) -> Summary {
     })
 }
 
-/// What the payload of an inner node holds.
+/// What an inner node holds.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
@@ -81,20 +82,39 @@ pub struct Node {
     pub references: Vec<Reference>,
 }
 
-/// Decodes the payload of an inner node.
+/// Decodes the inner node that begins at byte `slot` of a payload.
 ///
 /// # Errors
 /// Whatever makes it none; memory is bounded by [`FAN_OUT_MAX`] references.
 #[cfg(feature = "alloc")]
-pub fn decode(payload: &[u8]) -> Result<Node, TableError> {
-    let mut cursor = Cursor::new(payload);
+pub fn decode(payload: &[u8], slot: u16) -> Result<Node, TableError> {
+    read(&mut Cursor::new(payload.get(usize::from(slot)..).unwrap_or_default()))
+}
+
+/// All inner nodes of a payload, each with its slot; behind one that can't be decoded comes nothing.
+#[cfg(feature = "alloc")]
+pub fn all(payload: &[u8]) -> impl Iterator<Item = Result<(u16, Node), TableError>> {
+    let mut rest = Some(payload);
+    core::iter::from_fn(move || {
+        let from = rest.take().filter(|rest| !rest.is_empty() || payload.is_empty())?;
+        let mut cursor = Cursor::new(from);
+        let node = read(&mut cursor);
+        rest = node.is_ok().then_some(cursor.rest());
+        // A payload is shorter than 65,536 bytes, as its header says.
+        let slot = u16::try_from(payload.len().saturating_sub(from.len())).unwrap_or(u16::MAX);
+        Some(node.map(|node| (slot, node)))
+    })
+}
+
+#[cfg(feature = "alloc")]
+fn read(cursor: &mut Cursor<'_>) -> Result<Node, TableError> {
     let series = cursor.u32()?;
     let level = cursor.u8()?;
     if level == 0 || level > LEVELS_MAX {
         return Err(TableError::Limit);
     }
-    let references = table::decode(&mut cursor, series, level - 1)?;
-    if references.len() > FAN_OUT_MAX || !cursor.rest().is_empty() {
+    let references = table::decode(cursor, series, level - 1)?;
+    if references.len() > FAN_OUT_MAX {
         return Err(TableError::Limit);
     }
     Ok(Node { series, level, references })

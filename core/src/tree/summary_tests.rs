@@ -335,7 +335,8 @@ proptest! {
     #[test]
     fn any_bytes_end_in_an_answer(bytes in vec(any::<u8>(), 0..400)) {
         let _ = table::decode(&mut crate::block::Cursor::new(&bytes), 0, 0);
-        let _ = crate::tree::node::decode(&bytes);
+        let _ = crate::tree::node::decode(&bytes, 0);
+        let _ = crate::tree::node::all(&bytes).count();
     }
 }
 

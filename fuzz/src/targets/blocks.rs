@@ -44,7 +44,9 @@ pub(super) fn leaf(input: &[u8]) {
 }
 
 pub(super) fn node(input: &[u8]) {
-    if let Ok(node) = nodes::decode(input.get(..PAYLOAD_MAX).unwrap_or(input)) {
+    let payload = input.get(..PAYLOAD_MAX).unwrap_or(input);
+    for (slot, node) in nodes::all(payload).map_while(Result::ok) {
+        assert_eq!(nodes::decode(payload, slot).as_ref(), Ok(&node));
         assert!(node.references.len() <= nodes::FAN_OUT_MAX);
         let _ = nodes::summary_of(&node.references, &Laws::default());
         let _ = nodes::encode(&node.references, node.series, node.level, &mut [0; 4_096]);

@@ -73,7 +73,7 @@ impl Check {
             BlockKind::Definitions => self.take_definitions(number, payload),
             BlockKind::Leaf => self.take_leaf(number, payload),
             BlockKind::Node => {
-                if node::decode(payload).is_err() {
+                if node::all(payload).any(|node| node.is_err()) {
                     self.lose(number, What::Payload("node"));
                 }
             }

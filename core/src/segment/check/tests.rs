@@ -213,7 +213,7 @@ fn a_wrong_summary_with_a_right_checksum_is_found() {
         let number = of_level(level + 1);
         reseal(&mut damaged, number, |block, header| {
             let payload = &block[HEADER_LEN..HEADER_LEN + usize::from(header.payload_len)];
-            let mut node = node::decode(payload).expect("a node");
+            let mut node = node::decode(payload, 0).expect("a node");
             assert_eq!(node.level, if of_leaf { 1 } else { 2 });
             if let Some(numbers) = &mut node.references[0].summary.numbers {
                 numbers.max_at += 1_000_000_000;
@@ -227,6 +227,25 @@ fn a_wrong_summary_with_a_right_checksum_is_found() {
             |fault: &Fault| matches!(fault.what, What::Summary { level: found, .. } if found == level);
         assert!(faults.iter().any(is_it), "{level}: {faults:?}");
     }
+}
+
+#[test]
+fn nodes_that_begin_elsewhere_than_is_named_are_found() {
+    let file = segment_in_pieces(5, 3_000, 100, true);
+    let number = first_of(&file, BlockKind::Node);
+    let mut damaged = file.clone();
+    reseal(&mut damaged, number, |block, header| {
+        let end = HEADER_LEN + usize::from(header.payload_len);
+        let slots: Vec<usize> = node::all(&block[HEADER_LEN..end])
+            .map(|node| HEADER_LEN + usize::from(node.expect("a node").0))
+            .collect();
+        assert!(slots.len() > 1, "small nodes share a block");
+        // The second in front.
+        block[HEADER_LEN..end].rotate_left(slots[1] - HEADER_LEN);
+    });
+    let (faults, _) = check(&damaged);
+    let is_it = |fault: &Fault| matches!(fault.what, What::Series { what, .. } if what.contains("node"));
+    assert!(faults.iter().any(is_it), "{faults:?}");
 }
 
 #[test]

@@ -12,7 +12,8 @@ use crate::segment::blocks::Answer;
 use crate::segment::error::SegmentError;
 use crate::segment::footer::SectionKind;
 use crate::segment::roots::{self, ROOTS_VERSION};
-use crate::tree::{Laws, Reference, node};
+use crate::tree::node::{self, Node};
+use crate::tree::{Laws, Reference};
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
@@ -23,7 +24,7 @@ const LOT: u32 = 64;
 #[derive(Clone, Copy, Debug)]
 enum Place {
     /// In a node of level 1.
-    Node { block: u32, series: u32 },
+    Node { block: u32, slot: u16, series: u32 },
     /// Among the roots from this catalog position on.
     Roots(u32),
 }
@@ -42,7 +43,7 @@ pub(super) struct Tree {
     /// Nodes that are named and not looked at yet.
     open: Vec<Reference>,
     holders: Vec<Holder>,
-    seen: BTreeSet<u32>,
+    seen: BTreeSet<(u32, u16)>,
     /// Whether all roots and nodes could be read.
     pub is_whole: bool,
 }
@@ -165,11 +166,11 @@ impl Check {
                 What::Series { series, what: "a node beyond the end of the file is named" },
             );
         }
-        if self.tree.seen.contains(&number) {
+        if self.tree.seen.contains(&(number, reference.slot)) {
             return lost(self, Some(number), What::Series { series, what: "a node is named twice" });
         }
         let block = self.block(number, 1)?;
-        self.tree.seen.insert(number);
+        self.tree.seen.insert((number, reference.slot));
         let Some(id) = self.header.map(|header| header.id) else { return Ok(None) };
         let Ok((header, payload)) = open(&block, &id, number) else {
             // Said when all blocks are looked at.
@@ -179,9 +180,18 @@ impl Check {
         if header.kind != BlockKind::Node {
             return lost(self, Some(number), What::Series { series, what: "no node where one is named" });
         }
-        let Ok(node) = node::decode(payload) else {
-            self.tree.is_whole = false;
-            return Ok(None);
+        let is_it =
+            |node: &Result<(u16, Node), _>| !node.as_ref().is_ok_and(|(slot, _)| *slot != reference.slot);
+        let node = match node::all(payload).find(is_it) {
+            Some(Ok((_, node))) => node,
+            Some(Err(_)) => {
+                self.tree.is_whole = false;
+                return Ok(None);
+            }
+            None => {
+                let what = "no node begins where one is named";
+                return lost(self, Some(number), What::Series { series, what });
+            }
         };
         if (node.series, node.level) != (reference.series, reference.level) {
             let what = "a node of another series or level than is named";
@@ -207,7 +217,7 @@ impl Check {
         }
         let blocks = || children.iter().map(|child| child.block);
         if let (Some(first_block), Some(last_block)) = (blocks().min(), blocks().max()) {
-            let place = Place::Node { block: reference.block, series };
+            let place = Place::Node { block: reference.block, slot: reference.slot, series };
             self.tree.holders.push(Holder { place, first_block, last_block });
         }
     }
@@ -222,12 +232,12 @@ impl Check {
         if holder.last_block >= blocks.start && holder.first_block < blocks.end {
             let (references, block) = match holder.place {
                 Place::Roots(position) => (self.roots(position)?.unwrap_or_default().concat(), None),
-                Place::Node { block, series } => {
+                Place::Node { block, slot, series } => {
                     let bytes = self.block(block, 1)?;
                     let Some(id) = self.header.map(|header| header.id) else { return Ok(()) };
                     let opened = open(&bytes, &id, block).ok();
-                    let node = opened.and_then(|(_, payload)| node::decode(payload).ok());
-                    let node = node.filter(|node| node.series == series);
+                    let payload = opened.map(|(_, payload)| payload).unwrap_or_default();
+                    let node = node::decode(payload, slot).ok().filter(|node| node.series == series);
                     (node.map(|node| node.references).unwrap_or_default(), Some(block))
                 }
             };

@@ -131,7 +131,7 @@ pub(in crate::segment) fn walk(
         same(&fold, &reference.summary);
     } else {
         assert_eq!(found.kind, BlockKind::Node);
-        let node = node::decode(payload).map_err(|_| wrong("node"))?;
+        let node = node::decode(payload, reference.slot).map_err(|_| wrong("node"))?;
         assert_eq!((node.series, node.level), (reference.series, reference.level));
         for child in &node.references {
             rows.extend(walk(blocks, header, child)?);

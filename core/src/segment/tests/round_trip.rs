@@ -93,6 +93,33 @@ fn series_of_a_few_chunks_have_no_node() {
 }
 
 #[test]
+fn series_of_one_node_each_share_blocks() {
+    let (mut file, mut oracle) = (Vec::new(), Oracle::new());
+    let mut writer = Writer::new(header(1), 1);
+    let mut dice = Dice(11);
+    // Of every tenth series there are enough chunks for several nodes.
+    for part in 0..200 {
+        for s in (0..50).filter(|s| part < 25 || s % 10 == 0) {
+            let index = writer.define(&name(s), crate::point::ValueKind::Float, "");
+            for at in 100 * part..100 * part + 9 {
+                let point = super::harness::Owned::Float(dice.below(1 << 40) as f64 / 7.0).point(at);
+                writer.append(index, &point, 0).expect("in order");
+                let (at, text) = row(&point);
+                oracle.entry(name(s).as_str().to_string()).or_default().insert(at, text);
+            }
+        }
+        writer.flush();
+    }
+    writer.seal().expect("sealed");
+    store(&mut writer, &mut file);
+    assert_eq!(read_sealed(&file).expect("valid"), rows_of(&oracle));
+    let kind = |block: &&[u8]| block[0] == crate::block::BlockKind::Node as u8;
+    let blocks = file.chunks(BLOCK_LEN).filter(kind).count();
+    // Five series with nodes of their own, at least three, and 45 that would take a block each.
+    assert!((5 * 3..5 * 5 + 45 / 2).contains(&blocks), "{blocks} blocks of nodes");
+}
+
+#[test]
 fn an_empty_segment_can_be_sealed_and_opened() {
     let mut file = Vec::new();
     let mut writer = Writer::new(header(1), 1);

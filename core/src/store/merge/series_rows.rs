@@ -59,7 +59,7 @@ impl SeriesRows {
     fn open<D: Device>(&mut self, reference: &Reference, blocks: &mut BlockSource<D>) -> Result<(), Damaged> {
         let (header, payload) = blocks.open(reference.block)?;
         if reference.level > 0 {
-            let node = node::decode(payload).map_err(|_| Damaged)?;
+            let node = node::decode(payload, reference.slot).map_err(|_| Damaged)?;
             // Levels fall by one, so that no cycle of references can keep a merge from ending.
             if header.kind != BlockKind::Node || node.level != reference.level {
                 return Err(Damaged);

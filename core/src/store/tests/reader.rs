@@ -49,7 +49,7 @@ impl Place<'_> {
         let begin = rows.len();
         let mut damaged = 0;
         if reference.level > 0 {
-            let node = node::decode(payload).map_err(|_| senseless())?;
+            let node = node::decode(payload, reference.slot).map_err(|_| senseless())?;
             for child in &node.references {
                 damaged += self.collect(child, rows)?;
             }
