@@ -1,11 +1,11 @@
 //! Runs the targets for a while, and on where it stopped; or writes the corpus anew.
 //!
-//! `siltstone-fuzz [TARGET…] [--minutes N] [--progress FILE]` gives every target its share of N minutes, at most
-//! ten; `siltstone-fuzz seeds` writes the inputs that the corpus began with. A finding is kept in the corpus and ends the run.
+//! `siltstone-fuzz [TARGET…] [--minutes N] [--progress FILE]` gives every target its share of N minutes of a
+//! processor, at most ten; `siltstone-fuzz seeds` writes the inputs that the corpus began with. A finding is kept in the corpus and ends the run.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use siltstone_fuzz::mutator::Random;
 use siltstone_fuzz::targets::{TARGETS, Target};
@@ -65,13 +65,13 @@ fn run(arguments: Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// Tries changed inputs until `limit`; `tried` were tried before and are not tried again.
+/// Tries changed inputs until a processor was busy for `limit`; `tried` were tried before and are not tried again.
 fn fuzz(target: &Target, tried: u64, limit: Duration) -> Result<(u64, Duration), String> {
     let inputs = corpus::inputs(target.name).map_err(|error| format!("{}: {error}", target.name))?;
     let inputs: Vec<Vec<u8>> = inputs.into_iter().map(|(_, input)| input).collect();
-    let begun = Instant::now();
+    let begun = processor_time();
     let mut count = 0;
-    while begun.elapsed() < limit {
+    while processor_time() - begun < limit {
         let mut random = Random::new(tried + count);
         let empty = Vec::new();
         let of = |random: &mut Random| inputs.get(random.below(inputs.len())).unwrap_or(&empty);
@@ -89,7 +89,7 @@ fn fuzz(target: &Target, tried: u64, limit: Duration) -> Result<(u64, Duration),
         }
         count += 1;
     }
-    Ok((count, begun.elapsed()))
+    Ok((count, processor_time() - begun))
 }
 
 fn read_progress(path: &str) -> BTreeMap<String, (u64, f64)> {

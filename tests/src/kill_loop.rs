@@ -39,7 +39,7 @@ pub struct Plan {
     pub ingest: &'static str,
 }
 
-/// What came of it; written as `name=figure` in one line.
+/// What came of it; written as `name=figure` in one line, which ends with all times of recovery.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The plan's seed.
@@ -90,7 +90,9 @@ impl fmt::Display for Report {
             ("recovery_p50_ms", self.recovery_ms(50)),
             ("recovery_p99_ms", self.recovery_ms(99)),
         ];
-        figures.iter().try_for_each(|(name, figure)| write!(f, "{name}={figure} "))
+        figures.iter().try_for_each(|(name, figure)| write!(f, "{name}={figure} "))?;
+        let all: Vec<String> = self.recoveries_ms.iter().map(u64::to_string).collect();
+        write!(f, "recoveries_ms={}", all.join(","))
     }
 }
 

@@ -23,6 +23,8 @@ use siltstone_tests::wait;
 
 /// By their numbers.
 const CALLS: [Call; 4] = [Call::Read, Call::Write, Call::Flush, Call::Name];
+/// Runs without a fault, to see how many calls there are.
+const CLEAN_RUNS: u32 = 3;
 /// Messages of a life.
 const MESSAGES: u64 = 40;
 /// Messages a second.
@@ -210,10 +212,13 @@ impl Run {
 /// Plays runs over the n of one kind of call.
 fn campaign(call: Call, loses_pages: bool) {
     let begin = Instant::now();
-    let Some(mut clean) = Run::start(None, false) else { return };
-    clean.play(None);
-    let calls = clean.outcome.calls[call as usize];
-    drop(clean);
+    // How many there are depends on how messages fall into commits: so many as every run has.
+    let mut calls = u64::MAX;
+    for _ in 0..CLEAN_RUNS {
+        let Some(mut clean) = Run::start(None, false) else { return };
+        clean.play(None);
+        calls = calls.min(clean.outcome.calls[call as usize]);
+    }
     let runs = match setting("SILTSTONE_FAULT_RUNS", 6) {
         0 => calls,
         runs => runs.min(calls),
@@ -231,16 +236,17 @@ fn campaign(call: Call, loses_pages: bool) {
     }
     let report = format!(
         "call={call:?} loses_pages={loses_pages} calls={calls} runs={runs} struck={failed} ended_with_a_sentence={ends} \
-         published={published} acknowledged_but_lost=0 published_not_stored=0 stored_twice=0 seconds={}",
+         published_and_stored_once={published} seconds={}",
         begin.elapsed().as_secs()
     );
     eprintln!("{report}");
+    // Before the report: what stands there has passed.
+    assert!(failed * 3 > runs * 2, "too few runs met their fault: {report}");
     if let Some(path) = std::env::var_os("SILTSTONE_FAULT_REPORT") {
         let mut file =
             std::fs::File::options().create(true).append(true).open(path).expect("a report can be written");
         writeln!(file, "{report}").expect("a report can be written");
     }
-    assert!(failed * 3 > runs * 2, "too few runs met their fault: {report}");
 }
 
 #[test]
