@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Longer than in `make test`, part by part; names of parts (store, fuzz, bits, kills, disk, faults) limit it.
+# Longer than in `make test`, part by part; names of parts (store, fuzz, bits, kills, pauses, disk, faults)
+# limit it.
 #
 #   store   the store on the simulated medium, for SOAK_MINUTES (60): damage, every failing call, every short sequence
 #           of operations with every subset of what was not flushed, then random workloads
 #   fuzz    every decoder under changed inputs for SOAK_FUZZ_MINUTES of a processor in all (100), at most ten each
 #   bits    every single bit of two small segments, sealed and not, under the verifier
 #   kills   SOAK_KILLS kills of the agent under load (1000), in rounds of 50 with a seed each
+#   pauses  agent and broker stopped for a minute each under load
 #   disk    SOAK_CYCLES times a full disk and back under load (100), in rounds of 25
 #   faults  SOAK_FAULTS failing calls of each kind under the running agent (100), kind by kind
 #
@@ -77,6 +79,10 @@ part_kills() {
   [ "$(($(sum_of "$report" acknowledged_but_lost) + $(sum_of "$report" published_not_stored) + $(sum_of "$report" stored_twice)))" = 0 ]
 }
 
+part_pauses() {
+  SILTSTONE_PAUSE_SECONDS=60 test_agent pauses
+}
+
 part_disk() {
   local cycles=${SOAK_CYCLES:-100} report
   kept_for disk core agent tests
@@ -107,7 +113,7 @@ part_faults() {
 bash scripts/setup.sh test
 [ "${SOAK_FRESH:-0}" = 0 ] || rm -rf "$target/soak-progress"
 parts=("$@")
-[ $# -gt 0 ] || parts=(store fuzz bits kills disk faults)
+[ $# -gt 0 ] || parts=(store fuzz bits kills pauses disk faults)
 for part in "${parts[@]}"; do
   declare -F "part_$part" >/dev/null || { echo "soak: there is no part '$part'" >&2; exit 2; }
   printf '\n== %s\n' "$part"

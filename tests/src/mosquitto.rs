@@ -78,6 +78,11 @@ impl Mosquitto {
         self.process.kill();
     }
 
+    /// Sends it a signal, by its name without `SIG`.
+    pub fn signal(&self, name: &str) {
+        self.process.signal(name);
+    }
+
     /// When it began, at the latest, to write its sessions for the last time: what it took before is in them, since it takes
     /// nothing while it writes.
     pub fn saved(&self) -> Option<Instant> {

@@ -253,6 +253,9 @@ impl<C: Connector> Client<C> {
             return Some(self.session.lock().await.state().session);
         }
         let session = Arc::clone(&self.session);
+        if session.lock().await.is_subscribed() {
+            self.status.session_lost();
+        }
         let begun = tokio::task::spawn_blocking(move || session.blocking_lock().begin_session()).await;
         let error = match begun {
             Ok(Ok(number)) => return Some(number),

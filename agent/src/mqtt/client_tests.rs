@@ -188,11 +188,17 @@ async fn a_lost_session_is_subscribed_again_and_a_present_one_is_not() {
     let (mut peer, _) = broker.accept().await;
     peer.connack(true, 0).await;
     assert!(peer.is_silent(MOMENT).await, "a repeated SUBSCRIBE would replay every retained message");
+    assert_eq!(session.status.get().sessions_lost, 0, "neither the first session nor one that is kept");
     drop(peer);
     let (mut peer, _) = broker.accept().await;
     peer.connack(false, 0).await;
     let subscribe = peer.expect(SUBSCRIBE).await;
     assert!(session.filters().is_empty(), "the loss is written down before the SUBSCRIBE");
+    assert_eq!(
+        session.status.get().sessions_lost,
+        1,
+        "what the broker held for us is gone: somebody must see it"
+    );
     peer.suback(&subscribe, &[1]).await;
     peer.publish(b"sensors/b", b"1", 1).await;
     assert_eq!(session.message().await.topic, "sensors/b");

@@ -96,6 +96,11 @@ impl SessionFile {
         self.write()
     }
 
+    /// Whether the broker said of some filter that it takes it, in the session that we know of.
+    pub fn is_subscribed(&self) -> bool {
+        !self.state.filters.is_empty()
+    }
+
     /// The broker has no session of ours: a new one begins, with no filters. Durable before anything
     /// is sent in it; if we died after the SUBSCRIBE, the session found then would be this one.
     ///

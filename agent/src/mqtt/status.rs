@@ -36,6 +36,8 @@ pub struct MqttStatus {
     pub session_present: bool,
     /// Connections that stood.
     pub connections: u64,
+    /// How often the broker had forgotten our session, and with it what it held for us.
+    pub sessions_lost: u64,
     /// Packets too large to be taken in.
     pub oversize_packets: u64,
     /// Messages of quality of service 0 dropped for want of room.
@@ -68,6 +70,15 @@ impl StatusCell {
 
     pub(super) fn change(&self, change: impl FnOnce(&mut MqttStatus)) {
         change(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    }
+
+    /// Notes that the broker has forgotten our session. It is no problem that lasts: a new one begins.
+    pub(super) fn session_lost(&self) {
+        self.change(|status| status.sessions_lost += 1);
+        tracing::warn!(
+            "the broker does not know our session any more: messages that it held for us while we were away are lost there; \
+             docs/broker.md says how it is set up to keep them"
+        );
     }
 
     /// Notes what went wrong and logs it, once as long as it stays the same.
