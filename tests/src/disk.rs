@@ -21,6 +21,8 @@ pub const NOTICE_TIMEOUT: Duration = Duration::from_secs(90);
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// Texts of 64 characters beside each eighth counter: they fill the space that a segment has ahead in a second or two.
 const FILLERS: usize = 32;
+/// `segment_max` of the agent.
+pub const SEGMENT_MAX_BYTES: u64 = 1 << 20;
 /// Messages a second.
 const RATE: u32 = 1_000;
 /// While this passes nothing may be acknowledged.
@@ -192,7 +194,7 @@ impl Bench {
 }
 
 fn data_lines(max_bytes_mib: u64) -> String {
-    format!("segment_max = \"1MiB\"\nmax_bytes = \"{max_bytes_mib}MiB\"")
+    format!("segment_max = \"{SEGMENT_MAX_BYTES}B\"\nmax_bytes = \"{max_bytes_mib}MiB\"")
 }
 
 /// No file is empty that should not be, and nothing unfinished is left. The agent may run: what it is writing it
@@ -200,9 +202,9 @@ fn data_lines(max_bytes_mib: u64) -> String {
 pub fn assert_tidy(data: &Path) {
     let is_unfinished =
         |path: &PathBuf| path.extension().is_some_and(|ending| ending == "part" || ending == "tmp");
-    let is_finished = || !files(data).iter().any(is_unfinished);
+    let is_finished = || !files_below(data).iter().any(is_unfinished);
     wait::for_true("nothing unfinished is left", NOTICE_TIMEOUT, is_finished);
-    for path in files(data) {
+    for path in files_below(data) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let length = std::fs::metadata(&path).map_or(0, |metadata| metadata.len());
         assert!(length > 0 || name == "lock", "{} is empty", path.display());
@@ -211,7 +213,7 @@ pub fn assert_tidy(data: &Path) {
 }
 
 /// Every file below a folder.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -21,7 +21,10 @@ impl<M: Medium> Store<M> {
     /// # Errors
     /// The medium: then the store takes nothing more.
     pub fn checkpoint(&mut self) -> Result<(), StoreError<M::Error>> {
-        self.guarded(|store| store.checkpoint_now(false))
+        self.guarded(|store| {
+            store.checkpoint_now(false)?;
+            store.keep_quota()
+        })
     }
 
     /// Seals the open segments, so that every file on the medium is complete and can be carried away.
@@ -33,7 +36,8 @@ impl<M: Medium> Store<M> {
             store.journal.commit()?;
             store.window.flushed();
             store.seal_open()?;
-            store.checkpoint_now(false)
+            store.checkpoint_now(false)?;
+            store.keep_quota()
         })
     }
 

@@ -55,7 +55,7 @@ impl<M: Medium> Store<M> {
             writer.seal().map_err(|_| StoreError::TooManySeries)?;
             let file = open_segment::write_late(&mut store.medium, DIRECTORY, writer, &mut store.written)?;
             store.segments.push(file);
-            Ok(())
+            store.keep_quota()
         })
     }
 }

@@ -1,15 +1,15 @@
 //! Retention: whole segments go, the oldest first, when there are too many bytes or they are too old.
 //!
-//! Dropping writes nothing but a directory, so it works on a full medium. Ages are measured by trusted time only,
-//! and free at most one partition an hour: a clock that is wrong in spite of all costs little before it
-//! is seen.
+//! Choosing, what is in the way, clearing that, and dropping are four steps. Dropping writes nothing but a directory, so
+//! it works on a full medium. Ages are measured by trusted time only, and free at most one partition an hour, which a
+//! checkpoint says before the first segment goes: so no restart begins that hour anew, and a clock that is wrong in
+//! spite of all costs little before it is seen.
 
 use super::device::Medium;
 use super::error::StoreError;
 use super::open_partition::OpenPartition;
 use super::running::Store;
 use super::segment_file::SegmentFile;
-use crate::block::BLOCK_LEN;
 use crate::segment::{SegmentKind, SegmentNumber};
 
 /// No second partition goes by its age within this time.
@@ -27,56 +27,68 @@ pub(super) struct Protected {
     pub(super) open: alloc::vec::Vec<SegmentNumber>,
 }
 
+/// The partition that went last by its age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Aged {
+    /// Where it begins.
+    pub(super) begin: i64,
+    /// The trusted time when its first segment went.
+    pub(super) since_ns: i64,
+}
+
+/// Why a segment has to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Bytes,
+    Age,
+}
+
+/// What has to be cleared before a segment may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Obstacle {
+    /// An open segment, by its place, ranks below it in its partition: what ranks lower may not outlive it, because that
+    /// would bring back what was written over.
+    Below(usize),
+    /// The journal may hold points of it: they would come back at the next start and hide what was written over them.
+    Journal,
+    /// No checkpoint says yet that its partition goes by its age, and when.
+    Unnoted,
+}
+
 impl<M: Medium> Store<M> {
-    /// Bytes of all segment files, the space included that those which are written have ahead.
-    pub fn segment_bytes(&self) -> u64 {
-        let stored: u64 = self.segments.iter().map(|file| u64::from(file.block_count)).sum();
-        let open = self.open.iter().filter_map(|open| open.segment.as_ref());
-        let sealing = self.chores.sealing.iter();
-        let written: u64 = open.chain(sealing).map(|segment| u64::from(segment.file_blocks())).sum();
-        (stored + written) * BLOCK_LEN as u64
+    /// Drops the oldest segment if it has to go, or does what must be done before that; false where none has to. May need
+    /// a checkpoint.
+    pub(super) fn expire(&mut self) -> Result<bool, StoreError<M::Error>> {
+        if self.free_unmissed()? {
+            return Ok(true);
+        }
+        let Some((at, cause)) = self.oldest_to_go() else { return Ok(false) };
+        match self.obstacle(at, cause) {
+            Some(obstacle) => self.clear(obstacle, at, cause)?,
+            None => self.drop_segment(at)?,
+        }
+        Ok(true)
     }
 
-    /// Drops the oldest segment if it has to go; false where none has. A segment that the journal holds points of
-    /// waits for a checkpoint, so that they do not come back at the next start and hide what was
-    /// written over them.
-    pub(super) fn expire(&mut self, may_checkpoint: bool) -> Result<bool, StoreError<M::Error>> {
-        let at = if self.is_too_much() {
-            self.oldest_from(i64::MIN)
-        } else {
-            self.oldest_from(UNSET_NS).filter(|at| self.is_too_old(*at))
-        };
-        let Some(at) = at else { return Ok(false) };
-        let file = &self.segments[at];
-        let (range, rank) = (file.header.partition, file.header.rank);
-        let is_below = |open: &OpenPartition<M::Device>| {
-            let header = open.segment.as_ref().map(|segment| &segment.file.header);
-            header.is_some_and(|header| header.rank < rank && header.partition.overlaps(range))
-        };
-        let below = self.open.iter().position(is_below);
-        if below.is_some() || self.chores.sealing.is_some() || self.is_protected(file) {
-            // What ranks lower may not outlive it: that would bring back what was written over.
-            if may_checkpoint {
-                if let Some(below) = below {
-                    self.segments.extend(self.open[below].seal_segment(&mut self.written)?);
-                }
-                self.checkpoint_now(false)?;
+    /// Drops the oldest segments that have to go, up to the first one that has something in its way.
+    pub(super) fn expire_unhindered(&mut self) -> Result<(), StoreError<M::Error>> {
+        loop {
+            if self.free_unmissed()? {
+                continue;
             }
-            return Ok(may_checkpoint);
+            match self.oldest_to_go() {
+                Some((at, cause)) if self.obstacle(at, cause).is_none() => self.drop_segment(at)?,
+                _ => return Ok(()),
+            }
         }
-        // Inputs of a merge must not outlive its result either.
-        self.unlink_spent()?;
-        let file = self.segments.remove(at);
-        if let Some(now) = self.now_ns.filter(|_| !self.is_too_much()) {
-            let begin = file.header.partition.begin;
-            let aged = self.chores.aged.filter(|(known, _)| *known == begin);
-            self.chores.aged = aged.or(Some((begin, now)));
+    }
+
+    /// The segment that has to go next.
+    fn oldest_to_go(&self) -> Option<(usize, Cause)> {
+        if self.is_too_much() {
+            return self.oldest_from(i64::MIN).map(|at| (at, Cause::Bytes));
         }
-        let number = SegmentNumber::of(&file.header.id);
-        self.chores.give_up_merge_of(&number, &mut self.medium);
-        self.chores.spent.push(file);
-        self.unlink_spent()?;
-        Ok(true)
+        self.oldest_from(UNSET_NS).filter(|at| self.is_too_old(*at)).map(|at| (at, Cause::Age))
     }
 
     /// The lowest in partition and rank of those whose partition begins at `begin` or later.
@@ -92,17 +104,31 @@ impl<M: Medium> Store<M> {
         (0..self.segments.len()).filter(is_data).min_by_key(key)
     }
 
-    fn is_too_much(&self) -> bool {
-        self.config.retention_bytes.is_some_and(|bytes| self.segment_bytes() > bytes)
-    }
-
     fn is_too_old(&self, at: usize) -> bool {
         let (Some(now), Some(keep)) = (self.now_ns, self.config.retention_ns) else { return false };
         let partition = self.segments[at].header.partition;
-        let is_next = self.chores.aged.is_none_or(|(begin, since)| {
-            begin == partition.begin || now.saturating_sub(since) >= AGED_INTERVAL_NS
+        let is_next = self.chores.aged.is_none_or(|aged| {
+            aged.begin == partition.begin || now.saturating_sub(aged.since_ns) >= AGED_INTERVAL_NS
         });
         is_next && partition.end.saturating_add(keep) <= now
+    }
+
+    /// What is in the way of a segment that has to go.
+    fn obstacle(&self, at: usize, cause: Cause) -> Option<Obstacle> {
+        let file = &self.segments[at];
+        let (range, rank) = (file.header.partition, file.header.rank);
+        let is_below = |open: &OpenPartition<M::Device>| {
+            let header = open.segment.as_ref().map(|segment| &segment.file.header);
+            header.is_some_and(|header| header.rank < rank && header.partition.overlaps(range))
+        };
+        if let Some(below) = self.open.iter().position(is_below) {
+            return Some(Obstacle::Below(below));
+        }
+        if self.chores.sealing.is_some() || self.is_protected(file) {
+            return Some(Obstacle::Journal);
+        }
+        let is_noted = self.chores.aged.is_some_and(|aged| aged.begin == range.begin);
+        (cause == Cause::Age && !is_noted).then_some(Obstacle::Unnoted)
     }
 
     /// Whether the journal may hold points of a segment.
@@ -111,5 +137,28 @@ impl<M: Medium> Store<M> {
         file.header.id.device == self.device
             && (file.header.rank >= protected.rank
                 || protected.open.contains(&SegmentNumber::of(&file.header.id)))
+    }
+
+    /// Clears what is in the way: a checkpoint, and what has to come before it.
+    fn clear(&mut self, obstacle: Obstacle, at: usize, cause: Cause) -> Result<(), StoreError<M::Error>> {
+        if cause == Cause::Age {
+            let begin = self.segments[at].header.partition.begin;
+            let known = self.chores.aged.filter(|aged| aged.begin == begin);
+            self.chores.aged = known.or(self.now_ns.map(|since_ns| Aged { begin, since_ns }));
+        }
+        if let Obstacle::Below(below) = obstacle {
+            self.segments.extend(self.open[below].seal_segment(&mut self.written)?);
+        }
+        self.checkpoint_now(false)
+    }
+
+    /// Takes a segment away, and a merge that reads it.
+    fn drop_segment(&mut self, at: usize) -> Result<(), StoreError<M::Error>> {
+        // Inputs of a merge must not outlive its result.
+        self.unlink_spent()?;
+        let file = self.segments.remove(at);
+        self.chores.give_up_merge_of(&SegmentNumber::of(&file.header.id), &mut self.medium);
+        self.chores.spent.push(file);
+        self.unlink_spent()
     }
 }

@@ -84,6 +84,11 @@ impl LatePoints {
         self.partitions.contains_key(&partition.range.begin)
     }
 
+    /// Partitions that have some.
+    pub(super) fn partitions(&self) -> usize {
+        self.partitions.len()
+    }
+
     /// All points, those that others took the place of included.
     pub(super) fn count(&self) -> usize {
         self.partitions.values().flat_map(|late| late.series.values()).map(Vec::len).sum()

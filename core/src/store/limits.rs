@@ -29,6 +29,8 @@ pub(super) const RECORD_BYTES_SURE: usize = PAYLOAD_MAX - RECORD_OVERHEAD_MAX - 
 pub(super) const MEBIBYTE_BLOCKS: u32 = 256;
 /// In-order segments that stay open: the current partition and the next.
 pub(super) const OPEN_PARTITIONS_MAX: usize = 2;
+/// Blocks of the smallest late segment: header, definitions, leaf, and a tail of two.
+pub(super) const LATE_BLOCKS_MIN: usize = 5;
 /// Points after which a partition that got none of them is idle: another may be opened in its place.
 pub(super) const IDLE_POINTS: u64 = 1_024;
 /// Late points behind the heads of a partition that are remembered one by one: what comes in order at their times

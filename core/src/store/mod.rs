@@ -17,7 +17,7 @@
 //! | `segment_file`, `open_segment` | segment files as they are found, and as they are written |
 //! | `running` | a store, and a message on its way through it |
 //! | `open_partition` | which partitions take points in order |
-//! | `time`, `expire` | what trusted time decides; dropping what is too much or too old |
+//! | `time`, `expire`, `room` | what trusted time decides; dropping what is too old or too much; what files take |
 //! | `checkpoint`, `sealing` | from the journal into segments; sealing |
 //! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
 //! | `delete`, `merge`, `work` | tombstones; neighbours in rank made one; what is done in idle time |
@@ -45,6 +45,7 @@ mod owned_value;
 mod partition;
 mod recover;
 mod replay;
+mod room;
 mod running;
 mod sealing;
 mod segment_file;

@@ -201,12 +201,17 @@ impl<M: Medium> Store<M> {
         let open = &mut self.open[place];
         (open.used_at, open.used_ns) = (self.points, self.now_ns);
         let Some(segment) = &mut open.segment else { return Ok(()) };
+        let before = segment.file_blocks();
         segment.append(&self.table, series, point, lsn)?;
         segment.write_out(&mut self.written)?;
+        let mut is_longer = segment.file_blocks() > before;
         if segment.writer.block_count() >= self.config.segment_blocks_max {
             self.segments.extend(open.seal_segment(&mut self.written)?);
+            is_longer = true;
+        }
+        if is_longer {
             // A checkpoint has to wait: not all of this message is in segments yet.
-            while self.expire(false)? {}
+            self.expire_unhindered()?;
         }
         Ok(())
     }

@@ -49,7 +49,8 @@ impl<D: Device> OpenSegment<D> {
         let path = segment_file::path(partition, &header.id);
         let device = write_whole(medium, partition, &path, writer.take_blocks(), written)?;
         let state = SegmentState::Open;
-        let file = SegmentFile { path, header, block_count: 1, state, supersedes: Supersedes::default() };
+        let supersedes = Supersedes::default();
+        let file = SegmentFile { path, header, block_count: 1, file_blocks: 1, state, supersedes };
         Ok(Self { file, writer, device, unwritten: Vec::new(), length: 1, grow, indices: Vec::new() })
     }
 
@@ -71,7 +72,7 @@ impl<D: Device> OpenSegment<D> {
         for block in trusted..file.block_count {
             device.read(block, &mut bytes)?;
             device.write(block, &bytes)?;
-            written.leaves += 1;
+            written.note_block(&bytes);
         }
         Ok(Self { file, writer, device, unwritten: Vec::new(), length, grow, indices: Vec::new() })
     }
@@ -118,8 +119,9 @@ impl<D: Device> OpenSegment<D> {
         self.unwritten.append(&mut self.writer.take_blocks());
         if let Some(last) = self.unwritten.last() {
             if last.number >= self.length {
-                self.length = last.number.saturating_add(1).max(self.length.saturating_add(self.grow));
-                self.device.set_length(self.length)?;
+                let length = last.number.saturating_add(1).max(self.length.saturating_add(self.grow));
+                self.device.set_length(length)?;
+                self.length = length;
             }
             write_blocks(&mut self.device, &self.unwritten)?;
             written.note(&self.unwritten);
@@ -141,6 +143,13 @@ impl<D: Device> OpenSegment<D> {
     pub(super) fn file_blocks(&self) -> u32 {
         self.length
     }
+
+    /// Cuts or extends the file.
+    pub(super) fn set_length(&mut self, block_count: u32) -> Result<(), D::Error> {
+        self.device.set_length(block_count)?;
+        self.length = block_count;
+        Ok(())
+    }
 }
 
 /// Writes a sealed segment of late points, whole or not at all.
@@ -156,7 +165,8 @@ pub(super) fn write_late<M: Medium>(
     let device = write_whole(medium, partition, &path, writer.take_blocks(), written)?;
     let block_count = writer.block_count();
     let state = if is_sealed { read_back(&device, block_count)? } else { SegmentState::Unsealed };
-    Ok(SegmentFile { path, header, block_count, state, supersedes: Supersedes::default() })
+    let (file_blocks, supersedes) = (block_count, Supersedes::default());
+    Ok(SegmentFile { path, header, block_count, file_blocks, state, supersedes })
 }
 
 /// What the footer that was just written says.

@@ -54,6 +54,8 @@ pub struct Recovery {
     pub headers_restored: u64,
     /// Segments of a newer format, left alone.
     pub segments_unknown: u64,
+    /// Blocks of those.
+    pub unknown_blocks: u64,
     /// Files that were moved to `quarantine/`, and why.
     pub set_aside: Vec<(String, SegmentError)>,
     /// Unfinished files that were removed.
@@ -119,17 +121,19 @@ impl<M: Medium> Store<M> {
         // What was written for nothing is a part of what merges may write: else a store that is killed in each of
         // them would begin them for ever.
         store.written.merges += recovery.part_blocks;
+        store.chores.foreign_blocks = recovery.unknown_blocks;
         if let Some((_, checkpoint)) = found.checkpoint() {
             let number =
                 |open: &journal::OpenSegment| SegmentNumber { epoch: open.epoch, number: open.number };
             let open = checkpoint.open.iter().map(number).collect();
             store.chores.protected = Protected { rank: checkpoint.rank, open };
             // Before anything needs room.
-            while store.expire(false)? {}
+            store.expire_unhindered()?;
         }
         store.resume(&found, &mut recovery)?;
         store.replay(&found, &mut recovery)?;
         store.checkpoint_now(false)?;
+        store.keep_quota()?;
         Ok((store, recovery))
     }
 
@@ -335,6 +339,9 @@ fn find_segments<M: Medium>(medium: &mut M, recovery: &mut Recovery) -> Result<V
                 }
                 Some(Err(SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
                     recovery.segments_unknown += 1;
+                    if let Some(device) = medium.open(&path)? {
+                        recovery.unknown_blocks += u64::from(device.block_count()?);
+                    }
                 }
                 Some(Err(fault)) => {
                     set_aside(medium, &directory, &entry.name)?;

@@ -244,12 +244,13 @@ impl<M: Medium> Store<M> {
         if let Some(identity) = identity {
             self.window.note(identity);
         }
-        if self.late.bytes() > self.config.late_bytes_max {
+        if self.is_late_strewn() || self.late.bytes() > self.config.late_bytes_max {
             // Memory is short, not the journal: a checkpoint would end the rows of every open series as well.
             self.journal.commit()?;
             self.window.flushed();
             self.write_late(|_| true)?;
         }
+        self.keep_quota()?;
         Ok(appended)
     }
 

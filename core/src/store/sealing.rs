@@ -20,10 +20,11 @@ impl<D: Device> OpenSegment<D> {
         if !self.writer.is_sealed() {
             self.flush(written)?;
             if self.writer.seal().is_err() {
-                return Ok(Some(SegmentFile { state: SegmentState::Unsealed, ..self.file.clone() }));
+                let (file_blocks, state) = (self.file_blocks(), SegmentState::Unsealed);
+                return Ok(Some(SegmentFile { file_blocks, state, ..self.file.clone() }));
             }
             self.unwritten.append(&mut self.writer.take_blocks());
-            self.device.set_length(self.writer.block_count())?;
+            self.set_length(self.writer.block_count())?;
             return Ok(None);
         }
         let count = STEP_BLOCKS.min(self.unwritten.len().saturating_sub(1));
@@ -41,7 +42,7 @@ impl<D: Device> OpenSegment<D> {
         self.unwritten.clear();
         let block_count = self.writer.block_count();
         let state = read_back(&self.device, block_count)?;
-        Ok(Some(SegmentFile { block_count, state, ..self.file.clone() }))
+        Ok(Some(SegmentFile { block_count, file_blocks: block_count, state, ..self.file.clone() }))
     }
 
     /// Seals the segment: the file as it is then.

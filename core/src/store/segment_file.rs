@@ -45,6 +45,8 @@ pub struct SegmentFile {
     pub header: SegmentHeader,
     /// Blocks that count: all of a sealed segment, those written of an open one.
     pub block_count: u32,
+    /// Blocks that the file takes; of one that is being written its `OpenSegment` knows.
+    pub file_blocks: u32,
     /// Sealed or not.
     pub state: SegmentState,
     /// What a merge took the place of, where this is its result.
@@ -105,7 +107,9 @@ impl SegmentFile {
                 let supersedes = ask(&device, &mut BlockMap::new(), |blocks| sealed.supersedes(blocks))?;
                 let supersedes = supersedes.unwrap_or_default();
                 let state = SegmentState::Sealed(Box::new(sealed));
-                return Ok(Some(Ok((Self { path, header, block_count, state, supersedes }, false))));
+                let file_blocks = block_count;
+                let file = Self { path, header, block_count, file_blocks, state, supersedes };
+                return Ok(Some(Ok((file, false))));
             }
             Err(fault @ (SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
                 return Ok(Some(Err(fault)));
@@ -122,7 +126,8 @@ impl SegmentFile {
             header = copy.filter(|copy| first.is_none() || is_named(copy)).or(first);
         }
         let (state, supersedes) = (SegmentState::Unsealed, Supersedes::default());
-        let unsealed = |header| Self { path, header, block_count, state, supersedes };
+        let file_blocks = block_count;
+        let unsealed = |header| Self { path, header, block_count, file_blocks, state, supersedes };
         let is_copy = header != first;
         Ok(Some(header.map(|header| (unsealed(header), is_copy)).ok_or(fault)))
     }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::device::{Device, Medium};
 use super::error::StoreError;
-use super::expire::Protected;
+use super::expire::{Aged, Protected};
 use super::merge::{Budget, Candidate, Merge, Progress, Proven, Tombstone, choose};
 use super::open_segment::OpenSegment;
 use super::running::Store;
@@ -38,11 +38,15 @@ pub(super) struct Chores<D> {
     pub(super) sealing: Option<OpenSegment<D>>,
     /// Which segments the journal may hold points of.
     pub(super) protected: Protected,
-    /// Begin of the partition that went last by its age, and when.
-    pub(super) aged: Option<(i64, i64)>,
+    /// The partition that went last by its age.
+    pub(super) aged: Option<Aged>,
     merge: Option<Merge<D>>,
     /// Files of which nothing counts any more, to be unlinked.
     pub(super) spent: Vec<SegmentFile>,
+    /// Blocks of files below `segments/` that are not touched: of a newer format, or unfinished and not to be removed.
+    pub(super) foreign_blocks: u64,
+    /// Blocks written to segments when the quota was last seen to.
+    pub(super) weighed_at: Option<u64>,
     /// Segments that could not be merged: not again before the next start.
     spoiled: BTreeSet<SegmentNumber>,
     /// Number and rank that the next segment would have had when there was nothing to do.
@@ -59,6 +63,8 @@ impl<D: Device> Chores<D> {
             aged: None,
             merge: None,
             spent,
+            foreign_blocks: 0,
+            weighed_at: None,
             spoiled: BTreeSet::new(),
             idle_at: None,
             waste: Waste::default(),
@@ -70,10 +76,29 @@ impl<D: Device> Chores<D> {
         self.idle_at = None;
     }
 
-    /// Gives up a merge of a segment that goes. Its file stays until the next start where it can't be removed now.
+    /// Blocks that the result of the merge in progress takes.
+    pub(super) fn part_blocks(&self) -> u64 {
+        self.merge.as_ref().map_or(0, |merge| merge.written_blocks)
+    }
+
+    /// Gives up the merge of a segment that goes.
     pub(super) fn give_up_merge_of<M: Medium>(&mut self, input: &SegmentNumber, medium: &mut M) {
-        if let Some(merge) = self.merge.take_if(|merge| merge.takes(input)) {
-            let _ = medium.remove(&merge.part);
+        if self.merge.as_ref().is_some_and(|merge| merge.takes(input)) {
+            self.give_up_merge(medium);
+        }
+    }
+
+    /// Gives up the merge in progress.
+    pub(super) fn give_up_merge<M: Medium>(&mut self, medium: &mut M) {
+        if let Some(merge) = self.merge.take() {
+            self.remove_part(&merge.part, merge.written_blocks, medium);
+        }
+    }
+
+    /// Removes what a merge wrote. It stays until the next start where it can't be removed now.
+    fn remove_part<M: Medium>(&mut self, path: &str, blocks: u64, medium: &mut M) {
+        if medium.remove(path).is_err() {
+            self.foreign_blocks += blocks;
         }
     }
 }
@@ -85,7 +110,11 @@ impl<M: Medium> Store<M> {
     /// # Errors
     /// The medium: then the store takes nothing more.
     pub fn work(&mut self, rows_max: usize) -> Result<Work, StoreError<M::Error>> {
-        self.guarded(|store| store.work_step(rows_max))
+        self.guarded(|store| {
+            let work = store.work_step(rows_max)?;
+            store.keep_quota()?;
+            Ok(work)
+        })
     }
 
     fn work_step(&mut self, rows_max: usize) -> Result<Work, StoreError<M::Error>> {
@@ -93,7 +122,7 @@ impl<M: Medium> Store<M> {
             self.unlink_spent()?;
             return Ok(Work::More);
         }
-        if self.sealing_step()? || self.expire(true)? {
+        if self.sealing_step()? || self.expire()? {
             return Ok(Work::More);
         }
         if let Some(merge) = self.chores.merge.take() {
@@ -146,20 +175,20 @@ impl<M: Medium> Store<M> {
     fn go_on(&mut self, mut merge: Merge<M::Device>, rows_max: usize) -> Result<(), StoreError<M::Error>> {
         let before = merge.written_blocks;
         // What fails here fails in files that do not count.
-        let progress = merge.step(rows_max).unwrap_or(Progress::Damaged);
+        let progress = merge.step(rows_max).unwrap_or(Progress::Impossible);
         self.written.merges += merge.written_blocks - before;
         match progress {
             Progress::More => self.chores.merge = Some(merge),
-            Progress::Damaged => self.give_up(&merge),
+            Progress::Impossible => self.give_up(&merge),
             Progress::Proven(proven) => self.publish(&merge, *proven)?,
         }
         Ok(())
     }
 
-    /// Forgets a merge. Its file stays until the next start where it can't be removed now.
+    /// Forgets a merge.
     fn give_up(&mut self, merge: &Merge<M::Device>) {
         self.chores.spoiled.extend(merge.inputs());
-        let _ = self.medium.remove(&merge.part);
+        self.chores.remove_part(&merge.part, merge.written_blocks, &mut self.medium);
     }
 
     /// Gives a finished merge its name: from here on its inputs count no more.
@@ -173,10 +202,12 @@ impl<M: Medium> Store<M> {
         }
         let header = *merge.writer.header();
         let supersedes = merge.writer.supersedes().clone();
+        let block_count = merge.writer.block_count();
         let file = SegmentFile {
             path: merge.path.clone(),
             header,
-            block_count: merge.writer.block_count(),
+            block_count,
+            file_blocks: block_count,
             state: SegmentState::Sealed(proven.sealed),
             supersedes,
         };
@@ -221,7 +252,8 @@ impl<M: Medium> Store<M> {
         };
         let directory = last.path.rsplit_once('/').map_or("", |(directory, _)| directory);
         let path = format!("{directory}/{}", segment_file::file_name(&id));
-        match Merge::begin(&mut self.medium, &files, tombstones, header, path) {
+        let blocks_max = self.merge_blocks_max();
+        match Merge::begin(&mut self.medium, &files, tombstones, header, path, blocks_max) {
             Ok(Some(merge)) => self.chores.merge = Some(merge),
             // No room for it, or an input that can't be opened: nothing is lost by not merging.
             Ok(None) | Err(_) => {
@@ -233,8 +265,9 @@ impl<M: Medium> Store<M> {
 
     /// The files of the best merge.
     fn choose_files(&mut self) -> Result<Option<Vec<SegmentFile>>, StoreError<M::Error>> {
-        let budget =
-            Budget::of(&self.written, self.config.merge_percent, u64::from(self.config.segment_blocks_max));
+        let segment_blocks_max = u64::from(self.config.segment_blocks_max);
+        let budget = Budget::of(&self.written, self.config.merge_percent, segment_blocks_max)
+            .within(self.merge_blocks_max());
         let mut ranges: Vec<TimeRange> = Vec::new();
         for file in &self.segments {
             let range = file.header.partition;

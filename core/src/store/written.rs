@@ -66,12 +66,15 @@ impl Written {
 
     /// Notes blocks of a segment that is no merge's result.
     pub(super) fn note(&mut self, blocks: &[FinishedBlock]) {
-        for block in blocks {
-            match BlockKind::from_code(block.bytes[0]) {
-                Some(BlockKind::Node) => self.nodes += 1,
-                Some(BlockKind::Tail) => self.tails += 1,
-                _ => self.leaves += 1,
-            }
+        blocks.iter().for_each(|block| self.note_block(&block.bytes[..]));
+    }
+
+    /// Notes a block of such a segment by the kind in its first byte.
+    pub(super) fn note_block(&mut self, bytes: &[u8]) {
+        match bytes.first().copied().and_then(BlockKind::from_code) {
+            Some(BlockKind::Node) => self.nodes += 1,
+            Some(BlockKind::Tail) => self.tails += 1,
+            _ => self.leaves += 1,
         }
     }
 }

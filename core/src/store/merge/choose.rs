@@ -37,7 +37,12 @@ impl Budget {
         let left = |tenths: u64| tenth.saturating_mul(tenths).saturating_sub(written.merges);
         // No result is larger than two segments, so that dropping one frees no more than that.
         let result_max = segment_blocks_max.saturating_mul(2);
-        Self { alike: left(ALIKE_TENTHS).min(result_max), all: left(10).min(result_max) }
+        Self { alike: left(ALIKE_TENTHS), all: left(10) }.within(result_max)
+    }
+
+    /// The same where no more than this may be written at once.
+    pub(in crate::store) fn within(self, blocks_max: u64) -> Self {
+        Self { alike: self.alike.min(blocks_max), all: self.all.min(blocks_max) }
     }
 }
 

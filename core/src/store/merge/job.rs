@@ -31,8 +31,8 @@ pub(in crate::store) enum Progress {
     More,
     /// The result is durable and was read back as it was written.
     Proven(Box<Proven>),
-    /// An input can't be read: it stays as it is, and so do the others.
-    Damaged,
+    /// An input can't be read, or the result can't be written or grows too large: the inputs stay as they are.
+    Impossible,
 }
 
 /// A series that is merged.
@@ -61,10 +61,13 @@ pub(in crate::store) struct Merge<D> {
     /// Blocks written so far.
     pub(in crate::store) written_blocks: u64,
     unflushed_blocks: u64,
+    /// There is room for so many.
+    blocks_max: u64,
 }
 
 impl<D: Device> Merge<D> {
-    /// Begins to merge `files`, sealed and in the order of ranks, into the segment that `header` describes.
+    /// Begins to merge `files`, sealed and in the order of ranks, into the segment that `header` describes, of at most
+    /// `blocks_max` blocks.
     ///
     /// # Errors
     /// The medium.
@@ -74,6 +77,7 @@ impl<D: Device> Merge<D> {
         tombstones: Vec<Tombstone>,
         header: SegmentHeader,
         path: String,
+        blocks_max: u64,
     ) -> Result<Option<Self>, M::Error> {
         let mut inputs = Vec::new();
         for file in files {
@@ -103,6 +107,7 @@ impl<D: Device> Merge<D> {
             stage: None,
             written_blocks: 0,
             unflushed_blocks: 0,
+            blocks_max,
         }))
     }
 
@@ -123,6 +128,11 @@ impl<D: Device> Merge<D> {
 
     pub(super) fn is_in_order(&self) -> bool {
         self.writer.header().kind == SegmentKind::InOrder
+    }
+
+    /// Whether these blocks keep the result within its bound.
+    pub(super) fn has_room(&self, blocks: &[FinishedBlock]) -> bool {
+        self.written_blocks.saturating_add(blocks.len() as u64) <= self.blocks_max
     }
 
     /// Writes finished blocks of the result.
@@ -152,7 +162,7 @@ impl<D: Device> Merge<D> {
             let step = if self.current.is_some() { self.rows(&mut left)? } else { self.next_series() };
             match step {
                 Ok(is_last) => is_done = is_last,
-                Err(Damaged) => return Ok(Progress::Damaged),
+                Err(Damaged) => return Ok(Progress::Impossible),
             }
         }
         if self.unpacked_rows >= PACK_ROWS || is_done {
@@ -160,11 +170,14 @@ impl<D: Device> Merge<D> {
             self.unpacked_rows = 0;
         }
         let blocks = self.writer.take_blocks();
+        if !self.has_room(&blocks) {
+            return Ok(Progress::Impossible);
+        }
         self.write(&blocks)?;
         if is_done {
             match self.seal() {
                 Ok(stage) => self.stage = Some(stage),
-                Err(Damaged) => return Ok(Progress::Damaged),
+                Err(Damaged) => return Ok(Progress::Impossible),
             }
         }
         Ok(Progress::More)

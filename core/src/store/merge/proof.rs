@@ -49,14 +49,15 @@ impl<D: Device> Merge<D> {
                 Progress::More
             }
             Ok(Next::Proven(proven)) => Progress::Proven(proven),
-            Err(Damaged) => Progress::Damaged,
+            Err(Damaged) => Progress::Impossible,
         }
     }
 
     /// Seals the result; nothing of that is written yet.
     pub(super) fn seal(&mut self) -> Result<Stage, Damaged> {
         self.writer.seal().map_err(|_| Damaged)?;
-        Ok(Stage::Writing(self.writer.take_blocks()))
+        let blocks = self.writer.take_blocks();
+        if self.has_room(&blocks) { Ok(Stage::Writing(blocks)) } else { Err(Damaged) }
     }
 
     fn next_stage(&mut self, stage: Stage) -> Result<Next, Damaged> {

@@ -11,6 +11,7 @@
 //! | `placement` | where does a point go? |
 //! | `disorder` | what is there after a fleet's disorder, backfill and duplicates? |
 //! | `merging` | what becomes of the files? |
+//! | `quota` | does what is kept stay within its quota? |
 //! | `time` | what does the time decide: seals in steps, points ahead, drops? |
 //! | `clocks` | what does a wrong clock do? |
 //! | `opening` | what does a start find? |
@@ -34,6 +35,7 @@ mod merging;
 mod opening;
 mod placement;
 mod power;
+mod quota;
 mod reader;
 mod sequence;
 mod soak;
