@@ -9,7 +9,7 @@ use std::time::Duration;
 use siltstone_core::store::Recovery;
 
 use crate::config::Config;
-use crate::engine::{AgentService, Engine};
+use crate::engine::{AgentService, Engine, EngineError, look};
 use crate::files::{may_pass, space};
 use crate::mqtt::SessionFile;
 
@@ -58,14 +58,16 @@ impl Opened {
     /// Opens everything.
     fn now(config: &Config) -> Result<Self, OpenFault> {
         let mut data = config.data.clone();
+        let fault = |error: EngineError| OpenFault::new(error.may_pass(), error.to_string());
+        // Before anything is written there.
+        look(&data.dir).map_err(fault)?;
         match space::limit(&data) {
             Ok(bytes) => data.max_bytes = Some(bytes),
             Err(error) if may_pass(&error.source) => return Err(OpenFault::Passing(error.to_string())),
             // Where it matters, opening the store says more.
             Err(error) => tracing::warn!("{error}; the store may fill its volume"),
         }
-        let (engine, recovery) =
-            Engine::open(&data).map_err(|error| OpenFault::new(error.may_pass(), error.to_string()))?;
+        let (engine, recovery) = Engine::open(&data).map_err(fault)?;
         let (state, broker) = (data.dir.join("state"), &config.mqtt.broker);
         let broker = format!("{}:{}", broker.host, broker.port);
         let session =

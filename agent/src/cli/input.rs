@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::arguments::InputOptions;
 use super::dispatch::{Failure, note};
 use crate::config::DataConfig;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, look};
 use crate::shelf::{self, BlockSource, FileSource, Member, ParsedSelector, Shelf, UrlSource};
 
 /// A shelf, and the store it belongs to, which must stay open as long.
@@ -68,6 +68,14 @@ fn open_store(directory: &Path, select: &ParsedSelector) -> Result<Input, Failur
 /// Whether a directory holds a store.
 pub(super) fn is_store(directory: &Path) -> bool {
     directory.join("store.id").is_file() || directory.join("journal").is_dir()
+}
+
+/// Says so where `path` is a store that a newer program wrote into. Whatever else is wrong with it is for others to say.
+pub(super) fn refuse_newer(path: &Path) -> Result<(), Failure> {
+    match look(path) {
+        Err(error @ EngineError::Refused(..)) if is_store(path) => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 /// The file itself, or every block file below the directory, in the order of paths.

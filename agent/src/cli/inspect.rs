@@ -12,7 +12,7 @@ use siltstone_core::store::Written;
 
 use super::arguments::InspectOptions;
 use super::dispatch::{Failure, note, print};
-use super::input::block_files;
+use super::input::{block_files, refuse_newer};
 use super::progress::blocks_bar;
 use super::walk::{Walk, walk};
 use crate::api::format_instant;
@@ -36,6 +36,7 @@ struct Inspected {
 }
 
 pub(super) fn run(options: &InspectOptions) -> Result<(), Failure> {
+    refuse_newer(&options.path)?;
     let mut documents = Vec::new();
     for path in block_files(&options.path)? {
         let inspected = inspect(&path)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::arguments::VerifyOptions;
 use super::dispatch::{Failure, note, print};
-use super::input::{block_files, is_store};
+use super::input::{block_files, is_store, refuse_newer};
 use super::progress::blocks_bar;
 use crate::files::{LockError, StoreLock};
 use crate::shelf::{BlockSource, FileSource};
@@ -29,6 +29,7 @@ struct Total {
 pub(super) fn run(options: &VerifyOptions) -> Result<bool, Failure> {
     let mut total = Total::default();
     for path in &options.paths {
+        refuse_newer(path)?;
         // A new store has no block file yet.
         let files = match block_files(path) {
             Err(_) if path.is_dir() && is_store(path) => Vec::new(),

@@ -4,7 +4,7 @@
 //! there is. Whoever appends keeps what was not committed until then.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use siltstone_core::block::SegmentId;
@@ -12,6 +12,7 @@ use siltstone_core::point::{TimeRange, ValueKind};
 use siltstone_core::series::SeriesName;
 use siltstone_core::store::{
     PartitionSpan, Recovery, SegmentState, SeriesId, Store, StoreConfig, StoreError, Work, name_store,
+    refuse_newer,
 };
 
 use super::shelves::Kept;
@@ -39,6 +40,8 @@ pub enum EngineError {
     Files(FileError),
     /// The store failed.
     Store(StoreError<FileError>),
+    /// What the directory holds is not for this program: a newer one wrote into it. Nothing was changed.
+    Refused(PathBuf, StoreError<FileError>),
     /// The system's random source failed.
     Random,
 }
@@ -50,6 +53,7 @@ impl fmt::Display for EngineError {
             Self::Files(error) => error.fmt(f),
             Self::Store(StoreError::Medium(error)) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
+            Self::Refused(dir, error) => write!(f, "{}: {error}", dir.display()),
             Self::Random => f.write_str("the system gives no random numbers for the device id"),
         }
     }
@@ -76,6 +80,13 @@ impl From<StoreError<FileError>> for EngineError {
 }
 
 impl EngineError {
+    fn of(dir: &Path) -> impl Fn(StoreError<FileError>) -> Self {
+        move |error| match error {
+            StoreError::Newer { .. } => Self::Refused(dir.to_owned(), error),
+            error => Self::Store(error),
+        }
+    }
+
     /// Whether it may pass without anybody changing a setting: the disk is full, read-only, or failing.
     pub fn may_pass(&self) -> bool {
         match self {
@@ -126,12 +137,17 @@ impl Engine {
     /// Where somebody else has it, or the medium fails. Damage is no error: the recovery says what
     /// was found.
     pub fn open(config: &DataConfig) -> Result<(Self, Recovery), EngineError> {
+        if !StoreLock::is_there(&config.dir) {
+            // Else the lock would be the first thing that is written.
+            look(&config.dir)?;
+        }
         let lock = StoreLock::take(&config.dir)?;
-        remove_unfinished(&config.dir.join("state"));
         let medium = FileMedium::open(&config.dir)?;
         let card_bytes = config.card_tbw_bytes;
         let config = store_config(config);
-        let (store, recovery) = Store::open(medium.clone(), config.clone(), new_device()?)?;
+        let opened = Store::open(medium.clone(), config.clone(), new_device()?);
+        let (store, recovery) = opened.map_err(EngineError::of(medium.root()))?;
+        remove_unfinished(&medium.root().join("state"));
         let wear = Wear::new(store.written(), card_bytes);
         let engine = Self {
             store: Mutex::new(store),
@@ -293,13 +309,23 @@ impl Engine {
         self.store().retire();
         let mut config = self.config.clone();
         config.unacknowledged_max = config.unacknowledged_max.max(unacknowledged);
-        let (fresh, recovery) = Store::open(self.medium.clone(), config, new_device()?)?;
+        let opened = Store::open(self.medium.clone(), config, new_device()?);
+        let (fresh, recovery) = opened.map_err(EngineError::of(self.root()))?;
         let mut store = self.store();
         *store = fresh;
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
         drop(store);
         Ok(recovery)
     }
+}
+
+/// Looks whether `dir` holds a store that this program may open, or none; reads only, and needs no lock.
+///
+/// # Errors
+///
+/// `Refused` where a newer program wrote into it; what can't be read.
+pub fn look(dir: &Path) -> Result<(), EngineError> {
+    refuse_newer(&FileMedium::looking(dir)).map_err(EngineError::of(dir))
 }
 
 /// 128 bits for a store that has no device id yet.

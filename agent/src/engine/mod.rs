@@ -17,7 +17,7 @@ mod service;
 mod shelves;
 mod wear;
 
-pub use live::{Engine, EngineError};
+pub use live::{Engine, EngineError, look};
 pub(crate) use live::{StoreCatalog, UNACKNOWLEDGED_MAX};
 pub use service::{AgentService, HealthPart, OpenStore};
 pub use wear::{written_json, written_words};

@@ -38,7 +38,15 @@ impl fmt::Display for LockError {
 
 impl std::error::Error for LockError {}
 
+/// The file, which nobody removes.
+const NAME: &str = "lock";
+
 impl StoreLock {
+    /// Whether there is a lock to take, and none would have to be made.
+    pub fn is_there(directory: &Path) -> bool {
+        directory.join(NAME).is_file()
+    }
+
     /// Takes the store in `directory`, which is made where it is missing.
     ///
     /// # Errors
@@ -47,7 +55,7 @@ impl StoreLock {
     pub fn take(directory: &Path) -> Result<Self, LockError> {
         let system = |error| LockError::System(directory.to_owned(), error);
         fs::create_dir_all(directory).map_err(system)?;
-        let path = directory.join("lock");
+        let path = directory.join(NAME);
         let file = File::options().create(true).truncate(false).write(true).open(path).map_err(system)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Self { _file: file }),

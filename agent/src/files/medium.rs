@@ -17,6 +17,8 @@ use super::error::FileError;
 #[derive(Clone, Debug)]
 pub struct FileMedium {
     root: PathBuf,
+    /// Devices are opened for reading only.
+    is_read_only: bool,
     #[cfg(test)]
     faults: std::sync::Arc<super::Faults>,
 }
@@ -31,9 +33,20 @@ impl FileMedium {
         fs::create_dir_all(root).map_err(|source| FileError::new("make", root, source))?;
         Ok(Self {
             root: root.to_owned(),
+            is_read_only: false,
             #[cfg(test)]
             faults: std::sync::Arc::default(),
         })
+    }
+
+    /// The medium on `root`, whatever is there, to look at: nothing is made, and devices are opened for reading only.
+    pub fn looking(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            is_read_only: true,
+            #[cfg(test)]
+            faults: std::sync::Arc::default(),
+        }
     }
 
     /// What is wrong with it.
@@ -121,7 +134,7 @@ impl Medium for FileMedium {
     }
 
     fn open(&self, path: &str) -> Result<Option<FileDevice>, FileError> {
-        self.open_with(path, File::options().read(true).write(true))
+        self.open_with(path, File::options().read(true).write(!self.is_read_only))
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<(), FileError> {

@@ -1,5 +1,7 @@
 //! What the store refuses and what makes it fail.
 
+use alloc::string::String;
+
 use crate::segment::AppendError;
 
 /// Why the store did not do something.
@@ -11,6 +13,15 @@ pub enum StoreError<E> {
     Medium(E),
     /// An earlier operation failed; the store is to be opened again.
     Failed,
+    /// A newer program wrote into the store: this file is of a version that this one doesn't know. Nothing was changed.
+    Newer {
+        /// The file, below the store's directory.
+        path: String,
+        /// Its version.
+        version: u16,
+        /// The highest version of such files that this program knows.
+        known: u16,
+    },
     /// No series has this number.
     UnknownSeries,
     /// More series than numbers.
@@ -38,6 +49,11 @@ impl<E: core::fmt::Display> core::fmt::Display for StoreError<E> {
         match self {
             Self::Medium(error) => write!(f, "the medium failed: {error}"),
             Self::Failed => write!(f, "the store failed before and has to be opened again"),
+            Self::Newer { path, version, known } => write!(
+                f,
+                "{path} is of version {version}, and this program knows versions up to {known}: a newer one wrote into \
+                 this store, and only such a one may open it; nothing was changed"
+            ),
             Self::UnknownSeries => write!(f, "no series has this number"),
             Self::TooManySeries => write!(f, "more series than can be numbered"),
             Self::StateTooLong => write!(f, "the text of a state has more than 255 bytes"),

@@ -19,7 +19,8 @@
 //! | `open_partition` | which partitions take points in order |
 //! | `time`, `expire`, `room` | what trusted time decides; dropping what is too old or too much; what files take |
 //! | `checkpoint`, `sealing` | from the journal into segments; sealing |
-//! | `store_id`, `recover`, `replay` | whose store it is, and opening it whatever happened before |
+//! | `store_id`, `version`, `look` | whose store it is, and whether this program may open it; nothing is written before |
+//! | `recover`, `replay` | opening it whatever happened before |
 //! | `delete`, `merge`, `work` | tombstones; neighbours in rank made one; what is done in idle time |
 //! | `waste` | where questions waste reads |
 //! | `written` | blocks written, by cause |
@@ -38,6 +39,7 @@ mod identity;
 mod journal;
 mod late;
 mod limits;
+mod look;
 mod merge;
 mod open_partition;
 mod open_segment;
@@ -55,6 +57,7 @@ pub mod sim;
 mod snapshot;
 mod store_id;
 mod time;
+mod version;
 mod waste;
 mod work;
 mod written;
@@ -71,6 +74,7 @@ pub use limits::{
     IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,
     STATE_BYTES_MAX, UNIT_BYTES_MAX,
 };
+pub use look::refuse_newer;
 pub use owned_value::OwnedValue;
 pub use partition::{Partition, PartitionSpan};
 pub use recover::Recovery;

@@ -1,17 +1,16 @@
 //! Opening a store: whatever a power cut, a kill or a rotten card left, made one state again.
 //!
-//! The order is that of `docs/recovery.md`: identity, segments, journal, a new epoch that is durable before
+//! The order is that of `docs/recovery.md`: identity and segments ([`Look`]), journal, a new epoch that is durable before
 //! anything else is written, the replay, and a checkpoint that makes all of its decisions durable
 //! before the first new point. It may be interrupted anywhere and done again. Nothing is deleted but
 //! `*.part`; what can't be read is set aside and counted, and is no reason not to start.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::config::StoreConfig;
-use super::device::{Device, EntryKind, Medium};
+use super::device::Medium;
 use super::error::StoreError;
 use super::expire::Protected;
 use super::head::Heads;
@@ -19,20 +18,17 @@ use super::identity::Window;
 use super::journal::{self, Found, JournalDamage};
 use super::late::LatePoints;
 use super::limits::OPEN_PARTITIONS_MAX;
+use super::look::Look;
 use super::open_segment::OpenSegment;
 use super::partition::Partition;
 use super::replay::Replay;
 use super::running::Store;
-use super::segment_file::{self, EXTENSION, LastTime, SegmentFile, SegmentState, scan};
+use super::segment_file::{LastTime, SegmentFile, SegmentState, scan};
 use super::series_table::SeriesTable;
-use super::store_id;
 use super::work::{Chores, take_superseded};
 use crate::block::DeviceId;
 use crate::segment::{SegmentError, SegmentKind, SegmentNumber, Writer};
 use crate::series::SeriesName;
-
-const QUARANTINE: &str = "quarantine";
-const PART: &str = ".part";
 
 /// What opening a store found and did.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +48,7 @@ pub struct Recovery {
     pub segments_damaged: u64,
     /// Unsealed segments whose first block is damaged: its copy in the next one serves.
     pub headers_restored: u64,
-    /// Segments of a newer format, left alone.
+    /// Segments of other stores in a newer format, left alone.
     pub segments_unknown: u64,
     /// Blocks of those.
     pub unknown_blocks: u64,
@@ -69,22 +65,17 @@ impl<M: Medium> Store<M> {
     /// found: 16 random bytes.
     ///
     /// # Errors
-    /// The medium. Damage is no error: see [`Recovery`].
+    /// `Newer` where a newer program wrote into it: then nothing was changed. The medium. Damage is no error: see
+    /// [`Recovery`].
     pub fn open(
         mut medium: M,
         config: StoreConfig,
         new_device: DeviceId,
     ) -> Result<(Self, Recovery), StoreError<M::Error>> {
         let mut recovery = Recovery::default();
-        for directory in [journal::DIRECTORY, segment_file::DIRECTORY, QUARANTINE, "state"] {
-            medium.create_directory(directory)?;
-        }
-        medium.sync_directory("")?;
-        for directory in ["", journal::DIRECTORY, segment_file::DIRECTORY] {
-            remove_parts(&mut medium, directory, &mut recovery)?;
-        }
-        let mut segments = find_segments(&mut medium, &mut recovery)?;
-        let device = identify(&mut medium, &segments, new_device, &mut recovery)?;
+        let look = Look::at(&medium)?;
+        let device = look.tidy(&mut medium, new_device, &mut recovery)?;
+        let mut segments = look.segments;
         let found = Found::find(&medium, &device)?;
         let epochs = segments.iter().map(|file| file.header.id).filter(|id| id.device == device);
         let epoch = epochs.map(|id| id.epoch).max().unwrap_or(0).max(found.epoch_max()).saturating_add(1);
@@ -293,107 +284,4 @@ fn trusted_blocks<D: super::device::Device>(
         // Begun after the checkpoint: its header is flushed, and the rest is in the journal.
         None => (file.header.rank >= checkpoint.rank).then_some(1),
     }
-}
-
-/// Removes what was never finished in a directory, and makes its names durable: a sync that failed in an
-/// earlier run may have left some that are seen and would not survive, and what they name is relied on from here.
-fn remove_parts<M: Medium>(medium: &mut M, directory: &str, recovery: &mut Recovery) -> Result<(), M::Error> {
-    for entry in medium.list(directory)? {
-        if entry.kind == EntryKind::File && entry.name.ends_with(PART) {
-            let path = join(directory, &entry.name);
-            if path.starts_with(segment_file::DIRECTORY)
-                && let Some(part) = medium.open(&path)?
-            {
-                recovery.part_blocks += u64::from(part.block_count()?);
-            }
-            medium.remove(&path)?;
-            recovery.parts_removed += 1;
-        }
-    }
-    medium.sync_directory(directory)
-}
-
-fn join(directory: &str, name: &str) -> String {
-    if directory.is_empty() { String::from(name) } else { format!("{directory}/{name}") }
-}
-
-/// All segments that can be read; what claims to be one and can't is set aside.
-fn find_segments<M: Medium>(medium: &mut M, recovery: &mut Recovery) -> Result<Vec<SegmentFile>, M::Error> {
-    let mut segments = Vec::new();
-    for partition in medium.list(segment_file::DIRECTORY)? {
-        if partition.kind != EntryKind::Directory {
-            continue;
-        }
-        let directory = join(segment_file::DIRECTORY, &partition.name);
-        remove_parts(medium, &directory, recovery)?;
-        for entry in medium.list(&directory)? {
-            if entry.kind != EntryKind::File || !entry.name.ends_with(EXTENSION) {
-                continue;
-            }
-            let path = join(&directory, &entry.name);
-            match SegmentFile::inspect(medium, &path)? {
-                None => {}
-                Some(Ok((file, is_copy))) => {
-                    recovery.headers_restored += u64::from(is_copy);
-                    segments.push(file);
-                }
-                Some(Err(SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
-                    recovery.segments_unknown += 1;
-                    if let Some(device) = medium.open(&path)? {
-                        recovery.unknown_blocks += u64::from(device.block_count()?);
-                    }
-                }
-                Some(Err(fault)) => {
-                    set_aside(medium, &directory, &entry.name)?;
-                    recovery.set_aside.push((path, fault));
-                }
-            }
-        }
-    }
-    segments.sort_by_key(|file| file.header.rank);
-    Ok(segments)
-}
-
-/// Moves a file to the quarantine, under a name that is free there.
-fn set_aside<M: Medium>(medium: &mut M, directory: &str, name: &str) -> Result<(), M::Error> {
-    let taken = medium.list(QUARANTINE)?;
-    let is_free = |name: &str| taken.iter().all(|entry| entry.name != name);
-    let numbered = (1..).map(|n| format!("{name}.{n}"));
-    let free = core::iter::once(String::from(name)).chain(numbered).find(|name| is_free(name));
-    let to = join(QUARANTINE, &free.unwrap_or_default());
-    medium.rename(&join(directory, name), &to)?;
-    medium.sync_directory(QUARANTINE)?;
-    medium.sync_directory(directory)
-}
-
-/// The device id: from its file, else from the journal, else from a segment, else the new one.
-fn identify<M: Medium>(
-    medium: &mut M,
-    segments: &[SegmentFile],
-    new_device: DeviceId,
-    recovery: &mut Recovery,
-) -> Result<DeviceId, M::Error> {
-    let stored = store_id::read(medium);
-    if let Ok(store_id::Found::Id(id)) = stored {
-        return Ok(id);
-    }
-    let known = match journal::device_id(medium)? {
-        Some(id) => Some(id),
-        None => segments.last().map(|file| file.header.id.device),
-    };
-    // A file of one block has no neighbours by which a bad block is told from a bad medium; but where the
-    // journal can be read and names the id, the medium is good.
-    let stored = match stored {
-        Err(error) if known.is_none() => return Err(error),
-        Err(_) => store_id::Found::Damaged,
-        Ok(stored) => stored,
-    };
-    recovery.is_identity_restored = known.is_some();
-    recovery.is_new = known.is_none();
-    if stored == store_id::Found::Damaged {
-        set_aside(medium, "", store_id::PATH)?;
-    }
-    let id = known.unwrap_or(new_device);
-    store_id::write(medium, &id)?;
-    Ok(id)
 }

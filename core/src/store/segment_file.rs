@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 
 use super::bad_block::read_block;
 use super::device::{Device, Medium};
-use crate::block::{BLOCK_LEN, SegmentId};
+use super::version::is_intact;
+use crate::block::{BLOCK_LEN, BlockError, SegmentId};
 use crate::point::ValueKind;
 use crate::segment::{
     Answer, BlockMap, Rooted, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind,
@@ -93,7 +94,15 @@ impl SegmentFile {
         let path = path.to_string();
         let is_named = |header: &SegmentHeader| name == file_name(&header.id);
         let mut sealed = ask(&device, &mut BlockMap::new(), |blocks| Sealed::open(block_count, blocks))?;
-        if matches!(sealed, Err(SegmentError::Tail(_))) {
+        if let Err(fault @ (SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) = sealed {
+            let mut first = vec![0; BLOCK_LEN];
+            read_block(&device, 0, &mut first)?;
+            if is_intact(&first) {
+                return Ok(Some(Err(fault)));
+            }
+            sealed = Err(SegmentError::Block { block: 0, error: BlockError::Checksum });
+        }
+        if matches!(sealed, Err(SegmentError::Tail(_) | SegmentError::Block { block: 0, .. })) {
             // Block 0 may be that of another segment: then the footer is of the one that the file is named after.
             let mut blocks = BlockMap::new();
             blocks.insert(0, &[0xFF; BLOCK_LEN]);
@@ -110,9 +119,6 @@ impl SegmentFile {
                 let file_blocks = block_count;
                 let file = Self { path, header, block_count, file_blocks, state, supersedes };
                 return Ok(Some(Ok((file, false))));
-            }
-            Err(fault @ (SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) => {
-                return Ok(Some(Err(fault)));
             }
             Err(fault) => fault,
         };

@@ -4,6 +4,7 @@ use alloc::vec;
 
 use super::bad_block::read_block;
 use super::device::{Device, Medium};
+use super::version::Newer;
 use crate::block::{
     BLOCK_LEN, Block, BlockHeader, BlockKind, DeviceId, HEADER_LEN, SegmentId, get_u16, open, seal,
 };
@@ -11,8 +12,10 @@ use crate::block::{
 /// The file.
 pub(super) const PATH: &str = "store.id";
 const PART: &str = "store.id.part";
-const MAGIC: [u8; 8] = *b"SILI\r\n\x1A\n";
-const VERSION: u16 = 0;
+/// The first bytes of its payload.
+pub(super) const MAGIC: [u8; 8] = *b"SILI\r\n\x1A\n";
+/// The version this code writes and reads.
+pub(super) const VERSION: u16 = 0;
 const PAYLOAD_LEN: usize = 26;
 /// The CRC of this one block is made without the id that it holds.
 const NOBODY: SegmentId = SegmentId { device: [0; 16], epoch: 0, number: 0 };
@@ -24,6 +27,8 @@ pub(super) enum Found {
     Missing,
     /// There is one that can't be read.
     Damaged,
+    /// It is of a newer version.
+    Newer(Newer),
     /// The id.
     Id(DeviceId),
 }
@@ -33,7 +38,8 @@ pub(super) fn read<M: Medium>(medium: &M) -> Result<Found, M::Error> {
     let Some(device) = medium.open(PATH)? else { return Ok(Found::Missing) };
     let mut bytes = vec![0; BLOCK_LEN];
     read_block(&device, 0, &mut bytes)?;
-    Ok(device_of_store(&bytes).map_or(Found::Damaged, Found::Id))
+    let other = || Newer::of(&bytes).map_or(Found::Damaged, Found::Newer);
+    Ok(device_of_store(&bytes).map_or_else(other, Found::Id))
 }
 
 /// The device id in the bytes of `store.id`; `None` where they are no such file.

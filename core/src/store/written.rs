@@ -54,7 +54,7 @@ impl Written {
     /// # Errors
     /// What the medium says.
     pub fn of_store<M: Medium>(medium: &M) -> Result<Option<Self>, M::Error> {
-        let Some(device) = journal::device_id(medium)? else { return Ok(None) };
+        let Some(device) = journal::stated(medium)?.device else { return Ok(None) };
         let found = Found::find(medium, &device)?;
         Ok(found.checkpoint().map(|(_, checkpoint)| checkpoint.written))
     }

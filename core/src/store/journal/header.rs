@@ -6,9 +6,9 @@
 use crate::block::{Block, BlockHeader, BlockKind, DeviceId, HEADER_LEN, get_u16, get_u32, seal};
 
 /// The first bytes of the payload of a journal file's header.
-const MAGIC: [u8; 8] = *b"SILJ\r\n\x1A\n";
+pub(in crate::store) const MAGIC: [u8; 8] = *b"SILJ\r\n\x1A\n";
 /// The version this code writes and reads.
-const VERSION: u16 = 0;
+pub(in crate::store) const VERSION: u16 = 0;
 
 const DEVICE_AT: usize = 16;
 const PAYLOAD_LEN: usize = DEVICE_AT + 16;

@@ -27,9 +27,10 @@ mod writer;
 
 pub use check::JournalCheck;
 pub(super) use entry::{Checkpoint, OpenSegment};
+pub(super) use header::{MAGIC, VERSION};
 pub(super) use replay::Visitor;
 pub use ring::JournalDamage;
-pub(super) use ring::{DIRECTORY, Found, JournalConfig, device_id};
+pub(super) use ring::{DIRECTORY, Found, JournalConfig, stated};
 pub(super) use writer::{Journal, JournalPoint, Names, PutError};
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::block::{BLOCK_LEN, DeviceId, peek};
 use crate::store::bad_block::read_block;
 use crate::store::device::{Device, EntryKind, Medium};
 use crate::store::limits::{JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN};
+use crate::store::version::Newer;
 
 /// The journal's directory.
 pub(in crate::store) const DIRECTORY: &str = "journal";
@@ -110,21 +111,32 @@ fn numbers<M: Medium>(medium: &M) -> Result<Vec<u32>, M::Error> {
     Ok(numbers)
 }
 
-/// The device id that the journal's own files name, for a store whose `store.id` can't be read.
+/// What the headers of the journal's files say.
+#[derive(Debug, Default)]
+pub(in crate::store) struct Stated {
+    /// The device id that they name.
+    pub(in crate::store) device: Option<DeviceId>,
+    /// The first one that is of a newer version.
+    pub(in crate::store) newer: Option<(String, Newer)>,
+}
+
+/// Reads the headers, for a store whose `store.id` can't be read, or that may be a newer program's.
 ///
 /// # Errors
 /// What the medium says.
-pub(in crate::store) fn device_id<M: Medium>(medium: &M) -> Result<Option<DeviceId>, M::Error> {
+pub(in crate::store) fn stated<M: Medium>(medium: &M) -> Result<Stated, M::Error> {
+    let mut stated = Stated::default();
     let mut bytes = vec![0; BLOCK_LEN];
     for number in numbers(medium)? {
-        let Some(device) = medium.open(&path(number))? else { continue };
+        let path = path(number);
+        let Some(device) = medium.open(&path)? else { continue };
         read_block(&device, 0, &mut bytes)?;
         let named = peek(&bytes).ok().and_then(|(_, payload)| header::device_of(payload));
-        if let Some(id) = named.filter(|id| open_block(&bytes, number, 0, id).is_some()) {
-            return Ok(Some(id));
-        }
+        let named = named.filter(|id| open_block(&bytes, number, 0, id).is_some());
+        stated.device = stated.device.or(named);
+        stated.newer = stated.newer.or_else(|| Newer::of(&bytes).map(|newer| (path, newer)));
     }
-    Ok(None)
+    Ok(stated)
 }
 
 impl<D: Device> Found<D> {

@@ -420,10 +420,10 @@ fn the_worked_example_of_the_format() {
 
 #[test]
 fn the_journal_knows_whose_it_is() {
-    use super::device_id;
+    let device = |medium: &_| super::stated(medium).map(|stated| stated.device);
     let (medium, ..) = written(7, 3);
-    assert_eq!(device_id(&medium), Ok(Some(DEVICE)));
+    assert_eq!(device(&medium), Ok(Some(DEVICE)));
     let paths: Vec<String> = medium.files().into_iter().map(|(path, _)| path).collect();
     assert!(paths.iter().all(|path| medium.flip(path, 0, 50, 1)));
-    assert_eq!(device_id(&medium), Ok(None), "a damaged id is not believed");
+    assert_eq!(device(&medium), Ok(None), "a damaged id is not believed");
 }

@@ -15,6 +15,7 @@
 //! | `time` | what does the time decide: seals in steps, points ahead, drops? |
 //! | `clocks` | what does a wrong clock do? |
 //! | `opening` | what does a start find? |
+//! | `versions` | what becomes of a store that a newer program wrote into? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
 //! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
 //! | `failing` | what if a call fails, the medium is full, or a write goes astray? |
@@ -41,5 +42,6 @@ mod sequence;
 mod soak;
 mod time;
 mod trace;
+mod versions;
 mod workload;
 mod written;

@@ -3,12 +3,10 @@
 
 use super::reader::{list, read};
 use super::workload::{DEVICE, FROM, HOUR_NS, Owned, SimStore, Step, append, play, send, steps, tell, tiny};
-use crate::block::{BLOCK_LEN, HEADER_LEN};
+use crate::block::BLOCK_LEN;
 use crate::store::sim::{Oracle, Random, SimMedium};
+use crate::store::version::tests::{of_device, of_version};
 use crate::store::{Store, StoreConfig, Work};
-
-/// Where the version of the format stands in the first block: after its header and the magic.
-const VERSION_AT: usize = HEADER_LEN + 9;
 
 /// Blocks of all files below `segments/`.
 fn lying(medium: &SimMedium) -> u64 {
@@ -123,7 +121,9 @@ fn segments_of_a_newer_format_count_and_stay() {
     store.seal().expect("seal");
     let path = store.segments()[0].path.clone();
     drop(store);
-    assert!(medium.flip(&path, 0, VERSION_AT, 0x80));
+    // Of another device: of its own the store would not be opened.
+    let header = medium.raw(&path, 0).expect("a header");
+    assert!(medium.put(&path, 0, &of_version(of_device(header, [0xAB; 16]), 1)));
     let (store, recovery) = Store::open(medium.clone(), config, DEVICE).expect("open");
     assert_eq!((recovery.segments_unknown, recovery.unknown_blocks), (1, lying(&medium)));
     assert_eq!(store.segment_bytes(), lying(&medium) * BLOCK_LEN as u64);
