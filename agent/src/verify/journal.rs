@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use siltstone_core::block::BLOCK_LEN;
 use siltstone_core::segment::Fault;
-use siltstone_core::store::{JournalCheck, device_of_store};
+use siltstone_core::store::{Flushed, JournalCheck, device_of_store};
 
 use crate::shelf::{BlockSource, FileSource};
 
@@ -46,9 +46,9 @@ pub(crate) fn verify_journal(directory: &Path) -> (Vec<FileFaults>, usize) {
             Err(sentence) => found.push(FileFaults { path, faults: vec![sentence] }),
         }
     }
-    let flushed = checks.iter().map(|(_, check)| check.flushed()).max().unwrap_or(0);
+    let flushed = Flushed::of(checks.iter().map(|(_, check)| check));
     for (path, check) in checks {
-        let faults: Vec<String> = check.finish(flushed).iter().map(Fault::to_string).collect();
+        let faults: Vec<String> = check.finish(&flushed).iter().map(Fault::to_string).collect();
         if !faults.is_empty() {
             found.push(FileFaults { path, faults });
         }

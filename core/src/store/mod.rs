@@ -69,7 +69,7 @@ pub use config::StoreConfig;
 pub use device::{Device, Entry, EntryKind, Medium};
 pub use error::StoreError;
 pub use identity::{HASH_LEN, Identity};
-pub use journal::{JournalCheck, JournalDamage};
+pub use journal::{Flushed, JournalCheck, JournalDamage};
 pub use limits::{
     IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,
     STATE_BYTES_MAX, UNIT_BYTES_MAX,

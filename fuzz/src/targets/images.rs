@@ -9,7 +9,9 @@ use siltstone_core::point::{Point, Timestamp, Value, ValueKind};
 use siltstone_core::segment::{Check, CheckStep, Salvage, SalvageStep};
 use siltstone_core::series::SeriesName;
 use siltstone_core::store::sim::SimMedium;
-use siltstone_core::store::{Device, JournalCheck, Medium, Reading, Store, StoreConfig, device_of_store};
+use siltstone_core::store::{
+    Device, Flushed, JournalCheck, Medium, Reading, Store, StoreConfig, device_of_store,
+};
 
 /// The device id of the corpus.
 pub const DEVICE: DeviceId = *b"a device's id 16";
@@ -117,8 +119,8 @@ pub(super) fn journal(input: &[u8]) {
     mend(&mut bytes, &DEVICE);
     let mut check = JournalCheck::new(1, DEVICE);
     bytes.chunks(BLOCK_LEN).for_each(|block| check.push(Some(block)));
-    let flushed = check.flushed();
-    check.finish(flushed);
+    let flushed = Flushed::of([&check]);
+    check.finish(&flushed);
     let config = StoreConfig { journal_files: 3, journal_file_blocks: 16, ..StoreConfig::default() };
     let mut medium = SimMedium::new();
     drop(Store::open(medium.clone(), config.clone(), DEVICE).expect("a new store"));

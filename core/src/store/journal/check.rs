@@ -1,8 +1,10 @@
 //! Whether the files of a journal are whole: block by block, without I/O.
 //!
 //! A ring holds what earlier rounds left and what a power cut tore, so not every bad block is damage. It is where
-//! some valid record says that its LSN was flushed, or where a record's checksum is right and its entries are none.
+//! some valid record of the same epoch says that its LSN was flushed, or stands in a later file; or where a record's
+//! checksum is right and its entries are none.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::entry::{Before, Entry};
@@ -20,6 +22,45 @@ struct Valid {
     lsn: u64,
 }
 
+impl Valid {
+    /// LSN of block 0 of its file.
+    fn base(&self) -> u64 {
+        self.lsn.saturating_sub(u64::from(self.block))
+    }
+}
+
+/// What the files of a ring say of each other: up to where everything was flushed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flushed {
+    /// By epoch, the LSN below which everything was flushed.
+    below: BTreeMap<u32, u64>,
+    /// Epoch and base of each file: everything of this epoch below the base was flushed before the file was begun.
+    bases: BTreeSet<(u32, u64)>,
+}
+
+impl Flushed {
+    /// What all files of a ring say together.
+    pub fn of<'a>(checks: impl IntoIterator<Item = &'a JournalCheck>) -> Self {
+        let mut all = Self::default();
+        for check in checks {
+            for (epoch, lsn) in &check.flushed {
+                let below = all.below.entry(*epoch).or_default();
+                *below = (*below).max(*lsn);
+            }
+            all.bases.extend(check.newest().map(|last| (last.epoch, last.base())));
+        }
+        all
+    }
+
+    /// Up to where the file of this epoch and base was flushed, as far as it is known; and where the next file of the
+    /// epoch begins, before which there is no gap.
+    fn of_file(&self, epoch: u32, base: u64) -> (u64, Option<u64>) {
+        let below = self.below.get(&epoch).copied().unwrap_or(0);
+        let next = self.bases.range((epoch, base.saturating_add(1))..).next();
+        (below, next.filter(|(of, _)| *of == epoch).map(|(_, next)| *next))
+    }
+}
+
 /// One file of the ring under way.
 #[derive(Debug)]
 pub struct JournalCheck {
@@ -29,7 +70,7 @@ pub struct JournalCheck {
     valid: Vec<Valid>,
     unreadable: Vec<u32>,
     faults: Vec<Fault>,
-    flushed: u64,
+    flushed: BTreeMap<u32, u64>,
 }
 
 impl JournalCheck {
@@ -42,7 +83,7 @@ impl JournalCheck {
             valid: Vec::new(),
             unreadable: Vec::new(),
             faults: Vec::new(),
-            flushed: 0,
+            flushed: BTreeMap::new(),
         }
     }
 
@@ -68,7 +109,8 @@ impl JournalCheck {
             BlockKind::JournalRecord if block > 0 => match preamble(payload) {
                 None => self.faults.push(wrong(What::Payload("journal record"))),
                 Some((says, mut cursor)) => {
-                    self.flushed = self.flushed.max(found.lsn.saturating_sub(says.unflushed));
+                    let below = self.flushed.entry(found.epoch).or_default();
+                    *below = (*below).max(found.lsn.saturating_sub(says.unflushed));
                     let mut before = Before::default();
                     while !cursor.rest().is_empty() {
                         if Entry::decode(&mut cursor, &mut before).is_err() {
@@ -83,9 +125,9 @@ impl JournalCheck {
         self.valid.push(Valid { block, epoch: found.epoch, lsn: found.lsn });
     }
 
-    /// The LSN below which everything was flushed, as far as this file says.
-    pub fn flushed(&self) -> u64 {
-        self.flushed
+    /// The valid block with the highest LSN: epoch and base of the file are its.
+    fn newest(&self) -> Option<&Valid> {
+        self.valid.iter().max_by_key(|valid| valid.lsn)
     }
 
     /// Valid records.
@@ -93,26 +135,29 @@ impl JournalCheck {
         self.valid.iter().filter(|valid| valid.block > 0).count() as u64
     }
 
-    /// What is wrong, where everything below `flushed` was flushed: the highest of all files of the ring.
-    pub fn finish(mut self, flushed: u64) -> Vec<Fault> {
+    /// What is wrong; `flushed` is what all files of the ring say together.
+    pub fn finish(mut self, flushed: &Flushed) -> Vec<Fault> {
         self.faults.extend(
             self.unreadable.iter().map(|block| Fault { block: Some(*block), what: What::Unreadable }),
         );
-        if let Some(last) = self.valid.iter().max_by_key(|valid| valid.lsn).copied() {
-            let base = last.lsn.saturating_sub(u64::from(last.block));
-            let mut valid = self.valid.iter().peekable();
-            for block in 0..last.block {
-                let lsn = base.saturating_add(u64::from(block));
-                let found = valid.next_if(|valid| valid.block == block);
-                let what = match found {
-                    Some(found) if (found.epoch, found.lsn) == (last.epoch, lsn) => continue,
-                    Some(_) => What::Stale,
-                    None => What::Block(BlockError::Checksum),
-                };
-                // The header of a file is flushed before any of its records.
-                if (lsn < flushed || block == 0) && !self.unreadable.contains(&block) {
-                    self.faults.push(Fault { block: Some(block), what });
-                }
+        let Some(last) = self.newest().copied() else { return self.faults };
+        let base = last.base();
+        let (below, next) = flushed.of_file(last.epoch, base);
+        // A file of one round has no more blocks than it has.
+        let of_run = next.map_or(last.block, |next| u32::try_from(next - base).unwrap_or(u32::MAX));
+        let mut valid = self.valid.iter().peekable();
+        for block in 0..of_run.min(self.block_count) {
+            let lsn = base.saturating_add(u64::from(block));
+            let found = valid.next_if(|valid| valid.block == block);
+            let what = match found {
+                Some(found) if (found.epoch, found.lsn) == (last.epoch, lsn) => continue,
+                Some(_) => What::Stale,
+                None => What::Block(BlockError::Checksum),
+            };
+            // The header of a file is flushed before any of its records.
+            let is_flushed = lsn < below || next.is_some() || block == 0;
+            if is_flushed && !self.unreadable.contains(&block) {
+                self.faults.push(Fault { block: Some(block), what });
             }
         }
         self.faults
@@ -121,7 +166,7 @@ impl JournalCheck {
 
 #[cfg(test)]
 mod tests {
-    use super::JournalCheck;
+    use super::{Flushed, JournalCheck};
     use crate::block::BLOCK_LEN;
     use crate::point::{Point, Timestamp, Value, ValueKind};
     use crate::segment::Fault;
@@ -162,8 +207,8 @@ mod tests {
         for (check, file) in checks.iter_mut().zip(files) {
             file.chunks(BLOCK_LEN).for_each(|block| check.push(Some(block)));
         }
-        let flushed = checks.iter().map(JournalCheck::flushed).max().expect("files");
-        (0..).zip(checks).flat_map(|(n, c)| c.finish(flushed).into_iter().map(move |f| (n, f))).collect()
+        let flushed = Flushed::of(&checks);
+        (0..).zip(checks).flat_map(|(n, c)| c.finish(&flushed).into_iter().map(move |f| (n, f))).collect()
     }
 
     #[test]

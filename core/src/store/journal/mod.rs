@@ -25,9 +25,11 @@ mod scan;
 mod value;
 mod writer;
 
-pub use check::JournalCheck;
+pub use check::{Flushed, JournalCheck};
 pub(super) use entry::{Checkpoint, OpenSegment};
 pub(super) use header::{MAGIC, VERSION};
+#[cfg(test)]
+pub(super) use record::points_of;
 pub(super) use replay::Visitor;
 pub use ring::JournalDamage;
 pub(super) use ring::{DIRECTORY, Found, JournalConfig, stated};

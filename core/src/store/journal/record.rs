@@ -116,3 +116,14 @@ pub(super) fn preamble(payload: &[u8]) -> Option<(Preamble, Cursor<'_>)> {
     let flags = cursor.u8().ok()?;
     (flags & !CONTINUES == 0).then_some((Preamble { unflushed, continues: flags == CONTINUES }, cursor))
 }
+
+/// How many points a record holds, and whether its last message goes on in the next one.
+#[cfg(test)]
+pub(in crate::store) fn points_of(payload: &[u8]) -> (u64, bool) {
+    let Some((says, mut cursor)) = preamble(payload) else { return (0, false) };
+    let (mut before, mut points) = (Before::default(), 0);
+    while let Ok(entry) = Entry::decode(&mut cursor, &mut before) {
+        points += u64::from(matches!(entry, Entry::Point { .. }));
+    }
+    (points, says.continues)
+}

@@ -108,6 +108,9 @@ impl<D: Device> Found<D> {
             expected = record.lsn + 1;
             parts.push((*record, part));
         }
+        // Everything in a file is flushed before the next one of the epoch is begun, and there is no gap between.
+        let next_base = self.next_base(at).unwrap_or(0);
+        damage.records_damaged += next_base.saturating_sub(expected);
         if !self.is_followed(at) {
             let unfinished = live.iter().rev().take_while(|record| record.continues).count();
             let is_chain = |back: usize| {

@@ -206,6 +206,14 @@ impl<D: Device> Found<D> {
         })
     }
 
+    /// The LSN at which the next file of the same epoch begins.
+    pub(super) fn next_base(&self, at: usize) -> Option<u64> {
+        let scan = &self.files[at].scan;
+        let bases =
+            self.files.iter().filter(|other| other.scan.epoch == scan.epoch).map(|other| other.scan.base);
+        bases.filter(|base| *base > scan.base).min()
+    }
+
     /// Begins `epoch` in a file that is not needed: its header is flushed when this returns.
     ///
     /// # Errors

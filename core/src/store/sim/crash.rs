@@ -23,6 +23,8 @@ pub enum Sector {
     New,
     /// Zeros.
     Zero,
+    /// Ones: what an erased page of flash reads as.
+    Ones,
     /// Anything.
     Random,
 }
@@ -49,6 +51,7 @@ pub(super) fn torn(old: &Block, new: &Block, sectors: &[Sector; SECTORS], random
             Sector::Old => {}
             Sector::New => block[range.clone()].copy_from_slice(&new[range]),
             Sector::Zero => block[range].fill(0),
+            Sector::Ones => block[range].fill(0xFF),
             Sector::Random => {
                 for chunk in block[range].chunks_mut(8) {
                     chunk.copy_from_slice(&random.next_u64().to_le_bytes()[..chunk.len()]);
@@ -62,9 +65,10 @@ pub(super) fn torn(old: &Block, new: &Block, sectors: &[Sector; SECTORS], random
 /// The fates to try for `count` unflushed operations.
 ///
 /// All `2^count` subsets where `count <= all_max`, else none, all, each missing one, each alone, and
-/// `samples` random ones. After them, with everything before applied: the last operation torn at
-/// each sector (at three of them with at most 4 samples) from either side; lengths without data, of the
-/// last operation and of all; and `samples / 4 + 1` times all operations torn at random.
+/// `samples` random ones. After them, with everything before applied: the last operation torn after each
+/// number of sectors (three of them with at most 4 samples) from either side, the whole block included, and at
+/// random, `samples` times with more than 4 of them, else once; lengths without data, of the last operation and of
+/// all; and `samples / 4 + 1` times all operations torn at random.
 pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) -> Vec<Vec<Fate>> {
     let mut list = Vec::new();
     let pick = |applied: bool| if applied { Fate::Applied } else { Fate::Lost };
@@ -87,18 +91,21 @@ pub fn fates(count: usize, all_max: usize, samples: usize, random: &mut Random) 
     if count == 0 {
         return list;
     }
-    for cut in (1..SECTORS).step_by(if samples > 4 { 1 } else { 3 }) {
+    let last = |fate| {
+        let mut fates = vec![Fate::Applied; count];
+        fates[count - 1] = fate;
+        fates
+    };
+    let cuts = if samples > 4 { (1..=SECTORS).step_by(1) } else { (1..=SECTORS - 1).step_by(3) };
+    for cut in cuts {
         let front = core::array::from_fn(|at| if at < cut { Sector::New } else { Sector::Old });
-        let back = core::array::from_fn(|at| if at < cut { Sector::Old } else { Sector::New });
-        for sectors in [front, back] {
-            let mut torn = vec![Fate::Applied; count];
-            torn[count - 1] = Fate::Torn(sectors);
-            list.push(torn);
-        }
+        let back = core::array::from_fn(|at| if at < SECTORS - cut { Sector::Old } else { Sector::New });
+        list.extend([front, back].map(|sectors| last(Fate::Torn(sectors))));
     }
-    let mut size_only = vec![Fate::Applied; count];
-    size_only[count - 1] = Fate::SizeOnly;
-    list.push(size_only);
+    for _ in 0..if samples > 4 { samples } else { 1 } {
+        list.push(last(Fate::Torn(random_sectors(random))));
+    }
+    list.push(last(Fate::SizeOnly));
     list.push(vec![Fate::SizeOnly; count]);
     for _ in 0..=samples / 4 {
         list.push((0..count).map(|_| random_fate(random)).collect());
@@ -111,11 +118,16 @@ fn random_fate(random: &mut Random) -> Fate {
         0 | 1 => Fate::Lost,
         2 | 3 => Fate::Applied,
         4 => Fate::SizeOnly,
-        _ => Fate::Torn(core::array::from_fn(|_| match random.below(6) {
-            0 | 1 => Sector::Old,
-            2 | 3 => Sector::New,
-            4 => Sector::Zero,
-            _ => Sector::Random,
-        })),
+        _ => Fate::Torn(random_sectors(random)),
     }
+}
+
+fn random_sectors(random: &mut Random) -> [Sector; SECTORS] {
+    core::array::from_fn(|_| match random.below(7) {
+        0 | 1 => Sector::Old,
+        2 | 3 => Sector::New,
+        4 => Sector::Zero,
+        5 => Sector::Ones,
+        _ => Sector::Random,
+    })
 }

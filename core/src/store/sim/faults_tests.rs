@@ -292,5 +292,5 @@ fn masks_come_back() {
         assert_eq!(fates.is_some(), !["atonzroooolt", "x"].contains(&mask), "{mask}");
         assert_eq!(fates.map_or(mask.into(), |fates| mask_of(&fates)), mask);
     }
-    assert_eq!(fates_of("tonzronzr").map(|fates| mask_of(&fates)), Some("tonzronzr".into()));
+    assert_eq!(fates_of("tonzrofzr").map(|fates| mask_of(&fates)), Some("tonzrofzr".into()));
 }

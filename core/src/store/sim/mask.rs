@@ -1,7 +1,7 @@
 //! Fates as text, so that a failure can name exactly what became of every operation.
 //!
 //! One letter an operation: `a` applied, `l` lost, `s` size only, or `t` and eight letters for the sectors of a
-//! torn block: `o` old, `n` new, `z` zeros, `r` random. No operation at all is `-`.
+//! torn block: `o` old, `n` new, `z` zeros, `f` ones, `r` random. No operation at all is `-`.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,6 +22,7 @@ pub fn mask_of(fates: &[Fate]) -> String {
                     Sector::Old => 'o',
                     Sector::New => 'n',
                     Sector::Zero => 'z',
+                    Sector::Ones => 'f',
                     Sector::Random => 'r',
                 }));
             }
@@ -49,6 +50,7 @@ pub fn fates_of(mask: &str) -> Option<Vec<Fate>> {
                         'o' => Sector::Old,
                         'n' => Sector::New,
                         'z' => Sector::Zero,
+                        'f' => Sector::Ones,
                         'r' => Sector::Random,
                         _ => return None,
                     };

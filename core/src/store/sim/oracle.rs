@@ -104,6 +104,14 @@ impl Oracle {
         self.points.values().filter(|history| history.acknowledged > 0).count()
     }
 
+    /// How many points that must be there are not.
+    pub fn missing(&self, is_there: impl Fn(&(String, i64)) -> bool) -> usize {
+        let must_be = |history: &History| {
+            history.acknowledged > 0 && !history.may_be_gone && !history.may_be().contains(&None)
+        };
+        self.points.iter().filter(|(key, history)| must_be(history) && !is_there(key)).count()
+    }
+
     /// Compares what is left after damage: anything may be missing, or be what it was before, and nothing may be
     /// there that was never written.
     ///

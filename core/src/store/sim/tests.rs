@@ -110,6 +110,36 @@ fn few_operations_are_enumerated_and_many_sampled() {
 }
 
 #[test]
+fn the_last_write_tears_after_each_sector_from_either_side_and_into_everything() {
+    let mut random = Random::new(6);
+    let torn: Vec<_> = fates(3, 12, 32, &mut random)
+        .into_iter()
+        .filter_map(|fates| match (fates[0], fates[1], fates[2]) {
+            (Fate::Applied, Fate::Applied, Fate::Torn(sectors)) => Some(sectors),
+            _ => None,
+        })
+        .collect();
+    for cut in 1..=8 {
+        let front = core::array::from_fn(|at| if at < cut { Sector::New } else { Sector::Old });
+        let back = core::array::from_fn(|at| if at < 8 - cut { Sector::Old } else { Sector::New });
+        assert!(torn.contains(&front) && torn.contains(&back), "{cut}");
+    }
+    assert!(torn.len() >= 16 + 32, "{}", torn.len());
+    for kind in [Sector::Old, Sector::New, Sector::Zero, Sector::Ones, Sector::Random] {
+        assert!(torn.iter().skip(16).filter(|sectors| sectors.contains(&kind)).count() > 8, "{kind:?}");
+    }
+    let ones = crate::block::BLOCK_LEN / 8;
+    let mut medium = SimMedium::new();
+    medium.create("a").expect("create").write(0, &block(1)).expect("write");
+    let mut sectors = [Sector::New; 8];
+    sectors[3] = Sector::Ones;
+    let back =
+        medium.after_crash(&[Fate::Applied, Fate::Torn(sectors)], &mut random).raw("a", 0).expect("there");
+    assert_eq!(back.iter().position(|byte| *byte == 0xFF), Some(3 * ones));
+    assert_eq!(back.iter().filter(|byte| **byte == 0xFF).count(), ones);
+}
+
+#[test]
 fn the_oracle_notices_every_kind_of_fault() {
     let mut oracle = Oracle::new();
     oracle.write("s", 1, Value::Float(0.0));

@@ -18,8 +18,18 @@ pub(super) struct Effort {
     pub(super) go_on_one_in: u64,
     /// One end in so many has its recovery interrupted at every operation.
     pub(super) interrupt_one_in: u64,
-    /// How often recovery is interrupted in a row.
-    pub(super) depth: u32,
+    /// How often recovery is interrupted in a row at most.
+    pub(super) depth: usize,
+    /// One recovery in so many that was interrupted is interrupted again; and of those one in so many once more.
+    pub(super) again_one_in: [u64; 2],
+}
+
+impl Effort {
+    /// One interrupted recovery in so many is interrupted again, if it was so `times` times so far.
+    pub(super) fn again_one_in(&self, times: usize) -> Option<u64> {
+        let is_again = (1..self.depth).contains(&times);
+        is_again.then(|| self.again_one_in.get(times - 1).copied().unwrap_or(self.again_one_in[1]))
+    }
 }
 
 /// A broken promise, and where.
@@ -37,8 +47,22 @@ impl std::fmt::Display for Failure {
 
 /// Plays a campaign on the workload `name`.
 pub(super) fn campaign(name: &str, effort: Effort, setting: &Setting) -> Result<Tried, Box<Failure>> {
-    let trace = Trace::play(name, setting).expect("a workload of that name");
     let mut tried = Tried::default();
+    match hunt(name, effort, setting, &mut tried, &mut |_| true) {
+        Some(failure) => Err(failure),
+        None => Ok(tried),
+    }
+}
+
+/// Plays a campaign until a failure ends it; goes on behind the others.
+pub(super) fn hunt(
+    name: &str,
+    effort: Effort,
+    setting: &Setting,
+    tried: &mut Tried,
+    is_end: &mut dyn FnMut(&Failure) -> bool,
+) -> Option<Box<Failure>> {
+    let trace = Trace::play(name, setting).expect("a workload of that name");
     let cuts = trace.cuts();
     let offset = name.bytes().map(u64::from).sum::<u64>() % effort.stride;
     for cut in cuts.skip(offset as usize).step_by(effort.stride as usize) {
@@ -46,11 +70,14 @@ pub(super) fn campaign(name: &str, effort: Effort, setting: &Setting) -> Result<
         let whole = Spec { workload: name.to_string(), cuts: vec![(cut, Vec::new())] };
         for fates in fates(at_cut.pending(), effort.all_max, effort.samples, &mut whole.random()) {
             let spec = Spec { workload: name.to_string(), cuts: vec![(cut, fates)] };
-            try_end(&trace, &at_cut, &spec, effort, &mut tried)
-                .map_err(|(spec, violation)| Box::new(Failure { spec, violation }))?;
+            let tried = try_end(&trace, &at_cut, &spec, effort, tried);
+            let failure = tried.err().map(|(spec, violation)| Box::new(Failure { spec, violation }));
+            if let Some(failure) = failure.filter(|failure| is_end(failure)) {
+                return Some(failure);
+            }
         }
     }
-    Ok(tried)
+    None
 }
 
 /// Recovers from one end, and from what may follow.
@@ -70,7 +97,7 @@ fn try_end(
     let (store, points) = checked.map_err(here)?;
     if random.one_in(effort.interrupt_one_in) {
         let expected = Expected { points: &points, oracle: trace.oracle(*cut) };
-        interrupt(spec, &fresh, expected, effort.depth, tried)?;
+        interrupt(spec, &fresh, expected, effort, tried)?;
     }
     if random.one_in(effort.go_on_one_in) {
         go_on(&medium, store, &points, &mut random, tried).map_err(here)?;

@@ -1,7 +1,9 @@
 //! What must hold after a crash: the store opens, holds what it promised and nothing else, and goes on.
 
+use super::campaign::Effort;
 use super::reader::{Points, list, try_read};
 use super::trace::Spec;
+use super::verified::journal_faults;
 use super::workload::{FROM, SimStore, Step, label, name, play, steps, tiny};
 use crate::store::sim::{Fate, Oracle, Random, SimMedium, Violation, fates};
 use crate::store::{Recovery, Store};
@@ -13,8 +15,8 @@ use super::workload::DEVICE;
 pub(super) struct Tried {
     /// Ends of a run that were recovered from and checked.
     pub(super) states: u64,
-    /// Of those, ends of a recovery.
-    pub(super) interrupted: u64,
+    /// Of those, ends of a recovery: of the first, of one after an interrupted one, of one after two.
+    pub(super) interrupted: [u64; 3],
     /// Tears of the journal that recovery met.
     pub(super) tears: u64,
     /// Points that were read back.
@@ -24,7 +26,7 @@ pub(super) struct Tried {
 impl Tried {
     pub(super) fn add(&mut self, other: Self) {
         self.states += other.states;
-        self.interrupted += other.interrupted;
+        self.interrupted.iter_mut().zip(other.interrupted).for_each(|(sum, more)| *sum += more);
         self.tears += other.tears;
         self.points += other.points;
     }
@@ -52,6 +54,11 @@ pub(super) fn check(
     tried: &mut Tried,
 ) -> Result<(SimStore, Points), Violation> {
     tried.states += 1;
+    // What a power cut leaves in the journal is no damage to the verifier.
+    let faults = if tried.states.is_multiple_of(8) { journal_faults(medium) } else { Vec::new() };
+    if let Some((path, block)) = faults.first() {
+        return Err(Violation::Refused(format!("the verifier finds fault with {path}, block {block:?}")));
+    }
     let (mut store, recovery) = recover(medium)?;
     tried.tears += recovery.journal.tears;
     let points = try_read(&mut store, checks_summaries)?;
@@ -90,15 +97,17 @@ pub(super) struct Expected<'a> {
 }
 
 /// The power goes while a recovery is under way, at each of its operations; whatever became of the unflushed ones, the
-/// next recovery ends where this one would have. Twice: some of those recoveries are interrupted as well.
+/// next recovery ends where this one would have. Again and again: some of those recoveries are interrupted as well.
 pub(super) fn interrupt(
     spec: &Spec,
     medium: &SimMedium,
     expected: Expected<'_>,
-    depth: u32,
+    effort: Effort,
     tried: &mut Tried,
 ) -> Result<(), (Spec, Violation)> {
     let mut random = spec.random();
+    let times = spec.cuts.len();
+    let again_one_in = effort.again_one_in(times);
     let watched = medium.after_kill();
     watched.remember_moments();
     recover(&watched).map_err(|violation| (spec.clone(), violation))?;
@@ -109,10 +118,10 @@ pub(super) fn interrupt(
             let spec = spec.and(cut as u64, fates);
             let crashed = moment.after_crash(fates, &mut spec.random());
             tried.states += 1;
-            tried.interrupted += 1;
+            tried.interrupted[times.min(tried.interrupted.len()) - 1] += 1;
             compare(&crashed.after_kill(), expected, &spec).map_err(|violation| (spec.clone(), violation))?;
-            if depth > 0 && random.one_in(8) {
-                interrupt(&spec, &crashed, expected, depth - 1, tried)?;
+            if again_one_in.is_some_and(|n| random.one_in(n)) {
+                interrupt(&spec, &crashed, expected, effort, tried)?;
             }
         }
     }

@@ -17,6 +17,7 @@
 //! | `opening` | what does a start find? |
 //! | `versions` | what becomes of a store that a newer program wrote into? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
+//! | `verified` | what does the verifier say of a medium? |
 //! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
 //! | `failing` | what if a call fails, the medium is full, or a write goes astray? |
 //! | `soak` | all of that, without end |
@@ -42,6 +43,7 @@ mod sequence;
 mod soak;
 mod time;
 mod trace;
+mod verified;
 mod versions;
 mod workload;
 mod written;

@@ -13,8 +13,15 @@ use super::workload::{FROM, Owned, medium_error, open, play, send, steps};
 use crate::store::sim::{Fate, Oracle, Random, SimMedium};
 
 /// Little at each place, but at many places.
-pub(super) const SHORT: Effort =
-    Effort { stride: 3, all_max: 1, samples: 1, go_on_one_in: 40, interrupt_one_in: 400, depth: 1 };
+pub(super) const SHORT: Effort = Effort {
+    stride: 3,
+    all_max: 1,
+    samples: 1,
+    go_on_one_in: 40,
+    interrupt_one_in: 400,
+    depth: 2,
+    again_one_in: [8, 8],
+};
 
 /// Plays campaigns; panics with the first failure, gives the sum of all.
 fn campaigns<'a>(names: impl IntoIterator<Item = &'a str>, effort: Effort) -> Tried {
@@ -31,13 +38,13 @@ fn campaigns<'a>(names: impl IntoIterator<Item = &'a str>, effort: Effort) -> Tr
 
 #[test]
 fn acknowledged_points_survive_a_power_cut_at_any_operation() {
-    let tried = campaigns(["short-0", "short-1"], Effort { depth: 0, ..SHORT });
+    let tried = campaigns(["short-0", "short-1"], Effort { depth: 1, ..SHORT });
     assert!(tried.states > 500 && tried.tears > 0, "{tried:?}");
 }
 
 #[test]
 fn a_store_that_is_just_being_made_survives_a_power_cut() {
-    let effort = Effort { stride: 11, interrupt_one_in: 200, depth: 0, ..SHORT };
+    let effort = Effort { stride: 11, interrupt_one_in: 200, depth: 1, ..SHORT };
     let tried = campaigns(["new-0"], effort);
     assert!(tried.states > 100, "{tried:?}");
 }
@@ -58,9 +65,32 @@ fn all_short_sequences_survive_a_power_cut_in_their_last_operation() {
         .collect();
     let tried = campaigns(
         names.iter().map(String::as_str),
-        Effort { stride: 4, interrupt_one_in: 600, depth: 0, ..SHORT },
+        Effort { stride: 4, interrupt_one_in: 600, depth: 1, ..SHORT },
     );
-    assert!(tried.states > 1_000 && tried.interrupted > 20, "{tried:?}");
+    assert!(tried.states > 1_000 && tried.interrupted[0] > 20, "{tried:?}");
+}
+
+#[test]
+fn every_recovery_of_the_smallest_workload_is_interrupted_once_and_twice() {
+    // At each of its operations, and each of those again at each of its own.
+    let effort =
+        Effort { stride: 1, go_on_one_in: 1_000, interrupt_one_in: 1, again_one_in: [1, 1], ..SHORT };
+    let Tried { interrupted: [once, twice, _], .. } = campaigns(["ops-ac"], effort);
+    assert!(once >= 700 && twice >= 20_000, "{once} once, {twice} twice");
+}
+
+#[test]
+fn recoveries_of_a_store_with_a_past_are_interrupted_up_to_three_times() {
+    let effort = Effort {
+        stride: 2,
+        go_on_one_in: 1_000,
+        interrupt_one_in: 8,
+        depth: 3,
+        again_one_in: [40, 20],
+        ..SHORT
+    };
+    let Tried { interrupted: [once, twice, thrice], .. } = campaigns(["old-ac", "old-l", "old-k"], effort);
+    assert!(once > 200 && twice > 200 && thrice > 300, "{once} once, {twice} twice, {thrice} three times");
 }
 
 #[test]

@@ -12,17 +12,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::campaign::{Effort, campaign};
-use super::damage::{Image, damage_everything, every_bit};
+use super::damage::{Image, damage_everything, every_bit, flip_bits};
 use super::disorder;
 use super::failing::{failures, silent_faults, silently, until_clean};
 use super::sequence::sequences;
 use super::trace::Setting;
 
 /// Everything at each place.
-const WHOLE: Effort =
-    Effort { stride: 1, all_max: 12, samples: 32, go_on_one_in: 50, interrupt_one_in: 100, depth: 2 };
+const WHOLE: Effort = Effort {
+    stride: 1,
+    all_max: 12,
+    samples: 32,
+    go_on_one_in: 50,
+    interrupt_one_in: 100,
+    depth: 3,
+    again_one_in: [8, 8],
+};
 /// For workloads of hundreds of operations: less at each place.
-const BROAD: Effort = Effort { all_max: 5, samples: 12, interrupt_one_in: 400, depth: 1, ..WHOLE };
+const BROAD: Effort = Effort { all_max: 5, samples: 12, interrupt_one_in: 400, depth: 2, ..WHOLE };
 
 /// Fleets that come before everything random.
 const FLEETS: u64 = 24;
@@ -30,6 +37,7 @@ const FLEETS: u64 = 24;
 /// The jobs in their order; random workloads have no end.
 fn jobs() -> impl Iterator<Item = String> {
     let fixed = ["bits", "damage", "silent"].into_iter().map(String::from);
+    let flips = (0..Image::new().blocks(true).len()).map(|nth| format!("flips-{nth}"));
     let failing = (0..failures().len()).map(|nth| format!("failing-{nth}"));
     let fleets = (0..FLEETS).map(|seed| format!("disorder-{seed}"));
     let all = sequences(3).into_iter();
@@ -39,7 +47,7 @@ fn jobs() -> impl Iterator<Item = String> {
         let fleet = (seed % 4 == 0).then(|| format!("disorder-{}", FLEETS + seed / 4));
         [format!("short-{seed}")].into_iter().chain(long.into_iter().flatten()).chain(fleet)
     });
-    fixed.chain(failing).chain(fleets).chain(short).chain(random)
+    fixed.chain(flips).chain(failing).chain(fleets).chain(short).chain(random)
 }
 
 /// Does a job; the states it explored, or which promise was broken.
@@ -51,7 +59,15 @@ fn run(job: &str) -> Result<u64, String> {
             eprintln!("{} bits flipped, all noticed", every_bit(&Image::new(), 1));
             Ok(0)
         }
-        "damage" => damage_everything(&Image::new(), 256),
+        "damage" => damage_everything(&Image::new()).map_err(|(what, broken)| format!("{what}: {broken}")),
+        "flips" => {
+            let image = Image::new();
+            let blocks = image.blocks(true);
+            let nth: usize = which.parse().map_err(|_| format!("{job}: no such job"))?;
+            let place = blocks.get(nth).ok_or_else(|| format!("{job}: no such job"))?;
+            let flipped = flip_bits(&image, place, 1);
+            flipped.map(|(stores, _)| stores).map_err(|(what, broken)| format!("{what}: {broken}"))
+        }
         "silent" => {
             let faults = (0..400).flat_map(silent_faults);
             let judge = |fault| silently(&fault).map_err(|violation| format!("{fault:?}: {violation:?}"));
