@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use siltstone_core::block::DeviceId;
 use siltstone_core::store::Recovery;
 
 use crate::config::Config;
@@ -28,17 +29,20 @@ pub(crate) struct Opened {
     pub(crate) session: SessionFile,
 }
 
+/// The device id of the store that a try found, so that no later one makes a new store in its place.
+type Known = Option<DeviceId>;
+
 /// Why it was not.
 pub(crate) enum OpenFault {
     /// It may be otherwise later.
-    Passing(String),
+    Passing(String, Known),
     /// Somebody has to change something.
     Lasting(String),
 }
 
 impl OpenFault {
-    fn new(may_pass: bool, sentence: String) -> Self {
-        if may_pass { Self::Passing(sentence) } else { Self::Lasting(sentence) }
+    fn new(may_pass: bool, sentence: String, known: Known) -> Self {
+        if may_pass { Self::Passing(sentence, known) } else { Self::Lasting(sentence) }
     }
 }
 
@@ -49,21 +53,28 @@ impl Opened {
     ///
     /// One sentence, where waiting is no use.
     pub(crate) fn first(config: &Config) -> Result<Result<Self, OpenFault>, String> {
-        match Self::now(config) {
+        match Self::now(config, None) {
             Err(OpenFault::Lasting(sentence)) => Err(sentence),
             other => Ok(other),
         }
     }
 
-    /// Opens everything.
-    fn now(config: &Config) -> Result<Self, OpenFault> {
+    /// Opens everything; the store that is `known` to be there, or whatever there is.
+    fn now(config: &Config, mut known: Known) -> Result<Self, OpenFault> {
         let mut data = config.data.clone();
-        let fault = |error: EngineError| OpenFault::new(error.may_pass(), error.to_string());
+        let fault_of = |error: EngineError, known| OpenFault::new(error.may_pass(), error.to_string(), known);
         // Before anything is written there.
-        look(&data.dir).map_err(fault)?;
+        let found = look(&data.dir).map_err(|error| fault_of(error, known))?;
+        if found.is_none() && known.is_some() {
+            return Err(fault_of(EngineError::gone(&data.dir), known));
+        }
+        known = found;
+        let fault = |error| fault_of(error, known);
         match space::limit(&data) {
             Ok(bytes) => data.max_bytes = Some(bytes),
-            Err(error) if may_pass(&error.source) => return Err(OpenFault::Passing(error.to_string())),
+            Err(error) if may_pass(&error.source) => {
+                return Err(OpenFault::Passing(error.to_string(), known));
+            }
             // Where it matters, opening the store says more.
             Err(error) => tracing::warn!("{error}; the store may fill its volume"),
         }
@@ -73,7 +84,7 @@ impl Opened {
         let session =
             SessionFile::open(&state, config.mqtt.client_id.as_deref(), &broker).map_err(|error| {
                 let sentence = format!("{}: can't keep the MQTT session: {error}", state.display());
-                OpenFault::new(may_pass(&error), sentence)
+                OpenFault::new(may_pass(&error), sentence, known)
             })?;
         Ok(Self { engine, recovery, session })
     }
@@ -90,8 +101,8 @@ impl Opened {
     ) -> Result<Self, String> {
         let (config, mut wait) = (Arc::new(config.clone()), WAIT_FIRST);
         loop {
-            let sentence = match fault {
-                OpenFault::Passing(sentence) => sentence,
+            let (sentence, known) = match fault {
+                OpenFault::Passing(sentence, known) => (sentence, known),
                 OpenFault::Lasting(sentence) => return Err(sentence),
             };
             tracing::error!("{sentence}; nothing is taken in until the store is open");
@@ -99,7 +110,7 @@ impl Opened {
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(WAIT_LAST);
             let config = Arc::clone(&config);
-            fault = match tokio::task::spawn_blocking(move || Self::now(&config)).await {
+            fault = match tokio::task::spawn_blocking(move || Self::now(&config, known)).await {
                 Ok(Ok(opened)) => return Ok(opened),
                 Ok(Err(fault)) => fault,
                 Err(error) => OpenFault::Lasting(error.to_string()),

@@ -116,7 +116,7 @@ pub async fn run_until(config: Config, end: impl Future<Output = ()>) -> Result<
         }
     };
     let clock = Arc::new(TrustedClock::open(&config.data.dir.join("state"), config.data.trusts_clock));
-    report(&recovery);
+    report(&recovery, &config.data.dir);
     let engine = Arc::new(engine);
     let (way, receiver) = intake(INTAKE_MESSAGES_MAX, INTAKE_BYTES_MAX);
     let acks = Arc::new(AckQueue::new());
@@ -279,9 +279,9 @@ fn decode_options(config: &Config) -> DecodeOptions {
 }
 
 /// Says what opening the store found, where it is not the usual.
-fn report(recovery: &Recovery) {
+fn report(recovery: &Recovery, dir: &Path) {
     if recovery.is_new {
-        tracing::info!("a new store was made");
+        tracing::warn!("{} held no store; a new one was made there", dir.display());
     } else if recovery.points_replayed > 0 {
         tracing::info!("{} readings were taken from the journal", recovery.points_replayed);
     }

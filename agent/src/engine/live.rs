@@ -7,12 +7,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use siltstone_core::block::SegmentId;
+use siltstone_core::block::{DeviceId, SegmentId};
 use siltstone_core::point::{TimeRange, ValueKind};
 use siltstone_core::series::SeriesName;
 use siltstone_core::store::{
-    PartitionSpan, Recovery, SegmentState, SeriesId, Store, StoreConfig, StoreError, Work, name_store,
-    refuse_newer,
+    PartitionSpan, Recovery, SegmentState, SeriesId, Store, StoreConfig, StoreError, Work, look_at,
+    name_store,
 };
 
 use super::shelves::Kept;
@@ -40,7 +40,8 @@ pub enum EngineError {
     Files(FileError),
     /// The store failed.
     Store(StoreError<FileError>),
-    /// What the directory holds is not for this program: a newer one wrote into it. Nothing was changed.
+    /// What the directory holds is not for this program, because a newer one wrote into it, or is not the store that was
+    /// open. Nothing was changed.
     Refused(PathBuf, StoreError<FileError>),
     /// The system's random source failed.
     Random,
@@ -53,6 +54,14 @@ impl fmt::Display for EngineError {
             Self::Files(error) => error.fmt(f),
             Self::Store(StoreError::Medium(error)) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
+            Self::Refused(dir, StoreError::NoStore) => {
+                write!(f, "{} holds no store any more; was it unmounted?", dir.display())
+            }
+            Self::Refused(dir, StoreError::OtherStore) => write!(
+                f,
+                "{} holds another store than the one that was open; was the medium changed?",
+                dir.display()
+            ),
             Self::Refused(dir, error) => write!(f, "{}: {error}", dir.display()),
             Self::Random => f.write_str("the system gives no random numbers for the device id"),
         }
@@ -82,16 +91,24 @@ impl From<StoreError<FileError>> for EngineError {
 impl EngineError {
     fn of(dir: &Path) -> impl Fn(StoreError<FileError>) -> Self {
         move |error| match error {
-            StoreError::Newer { .. } => Self::Refused(dir.to_owned(), error),
+            StoreError::Newer { .. } | StoreError::NoStore | StoreError::OtherStore => {
+                Self::Refused(dir.to_owned(), error)
+            }
             error => Self::Store(error),
         }
     }
 
-    /// Whether it may pass without anybody changing a setting: the disk is full, read-only, or failing.
+    /// That a store which was there is gone from `dir`.
+    pub(crate) fn gone(dir: &Path) -> Self {
+        Self::Refused(dir.to_owned(), StoreError::NoStore)
+    }
+
+    /// Whether it may pass without anybody changing a setting: the disk is full, read-only, failing, or not there.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Lock(LockError::System(_, error)) => may_pass(error),
             Self::Files(error) | Self::Store(StoreError::Medium(error)) => may_pass(&error.source),
+            Self::Refused(_, error) => matches!(error, StoreError::NoStore | StoreError::OtherStore),
             _ => false,
         }
     }
@@ -106,7 +123,7 @@ pub struct Engine {
     failure: Mutex<Option<String>>,
     config: StoreConfig,
     wear: Wear,
-    _lock: StoreLock,
+    lock: Mutex<StoreLock>,
 }
 
 /// The store's settings from the configuration.
@@ -156,7 +173,7 @@ impl Engine {
             failure: Mutex::new(None),
             config,
             wear,
-            _lock: lock,
+            lock: Mutex::new(lock),
         };
         Ok((engine, recovery))
     }
@@ -298,19 +315,26 @@ impl Engine {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens the store again after a failure. Everything that was committed is there, of the rest
+    /// Opens the store again after a failure: this one, and none where it is gone. Everything that was committed is there, of the rest
     /// some; numbers of series are new. Until then, and where it fails, the old one answers: on a bad medium
     /// that may take long. So many messages may be stored and `unacknowledged`: they must be known when they come again.
     ///
     /// # Errors
     ///
-    /// As [`Self::open`]; the store stays failed then.
+    /// As [`Self::open`], and where the directory holds no store any more, or another; the store stays failed then.
     pub fn reopen(&self, unacknowledged: usize) -> Result<Recovery, EngineError> {
         self.store().retire();
         let mut config = self.config.clone();
         config.unacknowledged_max = config.unacknowledged_max.max(unacknowledged);
-        let opened = Store::open(self.medium.clone(), config, new_device()?);
-        let (fresh, recovery) = opened.map_err(EngineError::of(self.root()))?;
+        let device = self.store().device();
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).follow()?;
+        let opened = Store::open_again(self.medium.clone(), config, device);
+        let (fresh, recovery) = opened.map_err(EngineError::of(self.root())).inspect_err(|error| {
+            if matches!(error, EngineError::Refused(..)) {
+                // What somebody has to look at is this, and not what failed first.
+                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+            }
+        })?;
         let mut store = self.store();
         *store = fresh;
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -319,13 +343,13 @@ impl Engine {
     }
 }
 
-/// Looks whether `dir` holds a store that this program may open, or none; reads only, and needs no lock.
+/// Whose store `dir` holds, where it holds one; reads only, and needs no lock.
 ///
 /// # Errors
 ///
 /// `Refused` where a newer program wrote into it; what can't be read.
-pub fn look(dir: &Path) -> Result<(), EngineError> {
-    refuse_newer(&FileMedium::looking(dir)).map_err(EngineError::of(dir))
+pub fn look(dir: &Path) -> Result<Option<DeviceId>, EngineError> {
+    look_at(&FileMedium::looking(dir)).map_err(EngineError::of(dir))
 }
 
 /// 128 bits for a store that has no device id yet.

@@ -10,14 +10,14 @@ use std::path::Path;
 /// How the names of files end that are not finished.
 const TEMPORARY: &str = "tmp";
 
-/// Replaces the file at `path` by `bytes`, making its directory where it is missing.
+/// Replaces the file at `path` by `bytes`. Its directory has to be there: one that is missing may be a medium that is
+/// not mounted, and nothing is to be made in its place.
 ///
 /// # Errors
 ///
 /// Whatever the system said; the old file is then still there.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(directory)?;
     let temporary = path.with_extension(TEMPORARY);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
     if let Err(error) = written {
@@ -64,6 +64,9 @@ mod tests {
     fn replaces_whole_files_and_leaves_nothing_behind() {
         let dir = TestDir::new("atomic");
         let path = dir.path().join("state/x.json");
+        assert!(replace_file(&path, b"one").is_err());
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "no directory is made");
+        std::fs::create_dir(dir.path().join("state")).unwrap();
         replace_file(&path, b"one").unwrap();
         replace_file(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");

@@ -27,7 +27,7 @@ pub(crate) fn limit(config: &DataConfig) -> Result<u64, FileError> {
         return Ok(bytes);
     }
     let kept = || -> io::Result<u64> {
-        fs::create_dir_all(&config.dir)?;
+        fs::create_dir_all(config.dir.join("state"))?;
         let volume = rustix::fs::statvfs(&config.dir)?;
         let mut free = volume.f_bavail.saturating_mul(volume.f_frsize);
         if !config.dir.join("journal").exists() {

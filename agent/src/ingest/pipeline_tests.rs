@@ -1,5 +1,6 @@
 //! The pipeline over a real store: what is acknowledged is stored, and ending is a path like others.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -339,5 +340,58 @@ async fn messages_of_refused_series_are_acknowledged_and_counted() {
     bench.send(b"flood/7/x", "2", 200).await;
     assert_eq!(bench.acknowledged(1).await, [200]);
     assert_eq!(bench.stored(r#"x{device="flood/7"}"#).len(), 2);
+    bench.end().await;
+}
+
+/// Every file and directory below a directory.
+fn everything_in(directory: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> =
+        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let below: Vec<PathBuf> = found.iter().filter(|path| path.is_dir()).cloned().collect();
+    below.iter().for_each(|path| found.extend(everything_in(path)));
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_medium_that_goes_away_is_waited_for_and_nothing_takes_its_place() {
+    let bench = Bench::start(1, Duration::from_millis(20));
+    bench.send(b"t/x", "1", 1).await;
+    bench.acknowledged(1).await;
+    let (here, away, other) =
+        (bench.dir.path().join("store"), bench.dir.path().join("away"), bench.dir.path().join("other"));
+    drop(Engine::open(&DataConfig { dir: other.clone(), ..DataConfig::default() }).unwrap());
+    // The card drops out: writes fail, and where it was mounted is an empty directory.
+    bench.engine.faults().fail_writes(true);
+    bench.send(b"t/x", "2", 2).await;
+    while bench.status.mode() != Mode::Slow {
+        sleep(Duration::from_millis(5)).await;
+    }
+    std::fs::rename(&here, &away).unwrap();
+    std::fs::create_dir(&here).unwrap();
+    bench.engine.faults().fail_writes(false);
+    let says = async |part: &str| {
+        let said = async {
+            while !bench.status.to_json()["problem"].as_str().is_some_and(|problem| problem.contains(part)) {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(Duration::from_secs(20), said).await.expect(part);
+        assert!(bench.engine.failure().is_some_and(|failure| failure.contains(part)));
+        assert!(bench.acks.is_empty(), "nothing is acknowledged");
+    };
+    says("holds no store any more; was it unmounted?").await;
+    assert_eq!(everything_in(&here), Vec::<PathBuf>::new(), "nothing is made in its place");
+    // Another card comes.
+    std::fs::remove_dir(&here).unwrap();
+    std::fs::rename(&other, &here).unwrap();
+    let before = everything_in(&here);
+    says("holds another store").await;
+    assert_eq!(everything_in(&here), before);
+    // And the right one.
+    std::fs::rename(&here, &other).unwrap();
+    std::fs::rename(&away, &here).unwrap();
+    assert_eq!(bench.acknowledged(1).await, [2]);
+    assert_eq!(bench.stored("x"), [Cell::Float(1.0), Cell::Float(2.0)]);
+    assert!(bench.engine.failure().is_none() && bench.status.to_json()["problem"].is_null());
     bench.end().await;
 }

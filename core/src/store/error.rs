@@ -22,6 +22,10 @@ pub enum StoreError<E> {
         /// The highest version of such files that this program knows.
         known: u16,
     },
+    /// The store that was to be opened again is not there: nothing is. Nothing was changed.
+    NoStore,
+    /// The store that was to be opened again is not there, but another one. Nothing was changed.
+    OtherStore,
     /// No series has this number.
     UnknownSeries,
     /// More series than numbers.
@@ -54,6 +58,8 @@ impl<E: core::fmt::Display> core::fmt::Display for StoreError<E> {
                 "{path} is of version {version}, and this program knows versions up to {known}: a newer one wrote into \
                  this store, and only such a one may open it; nothing was changed"
             ),
+            Self::NoStore => write!(f, "there is no store any more"),
+            Self::OtherStore => write!(f, "there is another store than before"),
             Self::UnknownSeries => write!(f, "no series has this number"),
             Self::TooManySeries => write!(f, "more series than can be numbered"),
             Self::StateTooLong => write!(f, "the text of a state has more than 255 bytes"),

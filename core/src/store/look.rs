@@ -23,12 +23,12 @@ use crate::segment::SegmentError;
 const QUARANTINE: &str = "quarantine";
 const PART: &str = ".part";
 
-/// Looks at the store on `medium`, and reads only.
+/// Whose store is on `medium`, where there is one; reads only.
 ///
 /// # Errors
 /// `Newer` where a newer program wrote into it; the medium.
-pub fn refuse_newer<M: Medium>(medium: &M) -> Result<(), StoreError<M::Error>> {
-    Look::at(medium).map(|_| ())
+pub fn look_at<M: Medium>(medium: &M) -> Result<Option<DeviceId>, StoreError<M::Error>> {
+    Look::at(medium).map(|look| look.device)
 }
 
 /// What is there.

@@ -74,7 +74,7 @@ pub use limits::{
     IDENTITIES_MAX, JOURNAL_BLOCKS_MIN, JOURNAL_FILES_MAX, JOURNAL_FILES_MIN, NAME_BYTES_MAX,
     STATE_BYTES_MAX, UNIT_BYTES_MAX,
 };
-pub use look::refuse_newer;
+pub use look::look_at;
 pub use owned_value::OwnedValue;
 pub use partition::{Partition, PartitionSpan};
 pub use recover::Recovery;

@@ -68,12 +68,39 @@ impl<M: Medium> Store<M> {
     /// `Newer` where a newer program wrote into it: then nothing was changed. The medium. Damage is no error: see
     /// [`Recovery`].
     pub fn open(
+        medium: M,
+        config: StoreConfig,
+        new_device: DeviceId,
+    ) -> Result<(Self, Recovery), StoreError<M::Error>> {
+        let look = Look::at(&medium)?;
+        Self::open_seen(look, medium, config, new_device)
+    }
+
+    /// Opens the store of `device`, which was open before: nothing is made where it is not there any more.
+    ///
+    /// # Errors
+    /// `NoStore` or `OtherStore`, and nothing was changed; as [`Store::open`].
+    pub fn open_again(
+        medium: M,
+        config: StoreConfig,
+        device: DeviceId,
+    ) -> Result<(Self, Recovery), StoreError<M::Error>> {
+        let look = Look::at(&medium)?;
+        match look.device {
+            Some(found) if found == device => Self::open_seen(look, medium, config, device),
+            Some(_) => Err(StoreError::OtherStore),
+            None => Err(StoreError::NoStore),
+        }
+    }
+
+    /// Opens what was looked at.
+    fn open_seen(
+        look: Look,
         mut medium: M,
         config: StoreConfig,
         new_device: DeviceId,
     ) -> Result<(Self, Recovery), StoreError<M::Error>> {
         let mut recovery = Recovery::default();
-        let look = Look::at(&medium)?;
         let device = look.tidy(&mut medium, new_device, &mut recovery)?;
         let mut segments = look.segments;
         let found = Found::find(&medium, &device)?;

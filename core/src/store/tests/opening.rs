@@ -140,3 +140,24 @@ fn the_default_settings_hold_together() {
     let directories = store.segments().iter().filter(|file| file.path.starts_with("segments/2023-1"));
     assert!(directories.count() > 0);
 }
+
+#[test]
+fn a_store_is_opened_again_only_where_it_is() {
+    let (medium, points) = used(7, 60, false);
+    let again = |medium: &SimMedium| {
+        let operations = medium.operations();
+        let opened = Store::open_again(medium.clone(), tiny(), DEVICE).map(|(mut store, _)| read(&mut store));
+        (opened, medium.operations() == operations)
+    };
+    let other = SimMedium::new();
+    drop(Store::open(other.clone(), tiny(), [7; 16]).expect("open"));
+    for (medium, expected) in [(SimMedium::new(), "no store any more"), (other, "another store than before")]
+    {
+        let (opened, is_unchanged) = again(&medium);
+        assert!(opened.err().is_some_and(|error| error.to_string().ends_with(expected)), "{expected}");
+        assert!(is_unchanged, "something was written");
+    }
+    assert!(medium.flip("store.id", 0, 40, 1));
+    let (opened, _) = again(&medium);
+    assert!(opened.expect("the same store, as its journal says") == points);
+}
