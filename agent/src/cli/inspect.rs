@@ -57,7 +57,8 @@ fn written(path: &Path) -> Result<Option<Written>, Failure> {
         return Ok(None);
     }
     let medium = FileMedium::open(path).map_err(|error| Failure(error.to_string()))?;
-    Written::of_store(&medium).map_err(|error| Failure(error.to_string()))
+    let found = Written::of_store(&medium).map_err(|error| Failure(error.to_string()))?;
+    Ok(found.map(|(written, _)| written))
 }
 
 fn inspect(path: &Path) -> Result<Inspected, Failure> {

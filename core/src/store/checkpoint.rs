@@ -12,6 +12,7 @@ use super::journal::{Checkpoint, OpenSegment as OpenAtCheckpoint};
 use super::late::LatePartition;
 use super::open_segment;
 use super::running::Store;
+use super::written::Meter;
 use crate::point::{Point, Timestamp};
 use crate::segment::{SegmentKind, SegmentNumber, Writer};
 
@@ -70,8 +71,12 @@ impl<M: Medium> Store<M> {
         self.write_late(|_| true)?;
         let number = |open: &OpenAtCheckpoint| SegmentNumber { epoch: open.epoch, number: open.number };
         let protected = Protected { rank: self.next_rank, open: open.iter().map(number).collect() };
-        let checkpoint =
-            Checkpoint { rank: self.next_rank, written: self.written(), open, ..Checkpoint::default() };
+        let (rank, written, aged) = (self.next_rank, self.written(), self.chores.aged);
+        if let Some(now_ns) = self.now_ns {
+            self.meter = Some(Meter::after(self.meter, now_ns, written.total()));
+        }
+        let meter = self.meter;
+        let checkpoint = Checkpoint { rank, written, aged, meter, open, ..Checkpoint::default() };
         self.journal.checkpoint(&mut self.medium, checkpoint, &self.window, is_file_done)?;
         self.chores.protected = protected;
         Ok(())

@@ -85,4 +85,4 @@ pub use snapshot::{Run, RunContent};
 pub use store_id::{device_of_store, name_store};
 pub use time::TrustedTime;
 pub use work::Work;
-pub use written::Written;
+pub use written::{Meter, Written};

@@ -135,6 +135,7 @@ impl<M: Medium> Store<M> {
             is_time_exact: false,
             chores: Chores::new(superseded),
             written: found.checkpoint().map(|(_, checkpoint)| checkpoint.written).unwrap_or_default(),
+            meter: found.checkpoint().and_then(|(_, checkpoint)| checkpoint.meter),
         };
         // What was written for nothing is a part of what merges may write: else a store that is killed in each of
         // them would begin them for ever.
@@ -145,6 +146,7 @@ impl<M: Medium> Store<M> {
                 |open: &journal::OpenSegment| SegmentNumber { epoch: open.epoch, number: open.number };
             let open = checkpoint.open.iter().map(number).collect();
             store.chores.protected = Protected { rank: checkpoint.rank, open };
+            store.chores.aged = checkpoint.aged;
             // Before anything needs room.
             store.expire_unhindered()?;
         }

@@ -21,7 +21,7 @@ use super::partition::Partition;
 use super::segment_file::SegmentFile;
 use super::series_table::{SeriesId, SeriesTable};
 use super::work::Chores;
-use super::written::Written;
+use super::written::{Meter, Written};
 use crate::block::DeviceId;
 use crate::point::{Point, Timestamp, Value, ValueKind};
 use crate::series::SeriesName;
@@ -72,6 +72,8 @@ pub struct Store<M: Medium> {
     pub(super) is_time_exact: bool,
     /// Blocks written, those of this start's journal not counted: it counts for itself.
     pub(super) written: Written,
+    /// The same over time.
+    pub(super) meter: Option<Meter>,
     /// What can wait.
     pub(super) chores: Chores<M::Device>,
 }

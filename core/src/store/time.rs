@@ -46,6 +46,11 @@ impl<M: Medium> Store<M> {
     pub fn set_time(&mut self, now_ns: Option<i64>, is_exact: bool) {
         self.now_ns = now_ns;
         self.is_time_exact = is_exact;
+        if let (Some(now), Some(aged)) = (now_ns, &mut self.chores.aged) {
+            // A clock that was set back: the hour in which nothing more goes by its age begins anew, and does not
+            // last until that clock is where it was.
+            aged.since_ns = aged.since_ns.min(now);
+        }
     }
 
     /// Whether a range of time ended, and its grace did too.

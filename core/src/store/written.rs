@@ -12,6 +12,40 @@ use crate::segment::FinishedBlock;
 /// Causes, in the order in which a checkpoint names them.
 pub(super) const CAUSES: usize = 5;
 
+/// What was written in a span of trusted time: from the first checkpoint that knew the time to the last one, whether the
+/// store was open in between or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meter {
+    /// The time of the first one.
+    pub begin_ns: i64,
+    /// Blocks that were written until then.
+    pub begin_blocks: u64,
+    /// The time of the last one.
+    pub end_ns: i64,
+    /// Blocks that were written until then.
+    pub end_blocks: u64,
+}
+
+impl Meter {
+    /// The meter after a checkpoint at the time `now_ns`. Where the time went back behind its begin it begins anew.
+    pub(super) fn after(known: Option<Self>, now_ns: i64, blocks: u64) -> Self {
+        let (begin_ns, begin_blocks) = known
+            .filter(|known| known.begin_ns <= now_ns)
+            .map_or((now_ns, blocks), |known| (known.begin_ns, known.begin_blocks));
+        Self { begin_ns, begin_blocks, end_ns: now_ns, end_blocks: blocks }
+    }
+
+    /// How long that was.
+    pub fn span_ns(&self) -> i64 {
+        self.end_ns.saturating_sub(self.begin_ns).max(0)
+    }
+
+    /// Bytes that were written in it.
+    pub fn bytes(&self) -> u64 {
+        self.end_blocks.saturating_sub(self.begin_blocks).saturating_mul(BLOCK_LEN as u64)
+    }
+}
+
 /// Blocks written since the store was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
@@ -49,19 +83,15 @@ impl Written {
         self.total().saturating_mul(BLOCK_LEN as u64)
     }
 
-    /// What the last checkpoint of a store says; `None` where there is none. Reads only, and needs no lock.
+    /// What the last checkpoint of a store says, and over which time; `None` where there is none. Reads only, and needs no
+    /// lock.
     ///
     /// # Errors
     /// What the medium says.
-    pub fn of_store<M: Medium>(medium: &M) -> Result<Option<Self>, M::Error> {
+    pub fn of_store<M: Medium>(medium: &M) -> Result<Option<(Self, Option<Meter>)>, M::Error> {
         let Some(device) = journal::stated(medium)?.device else { return Ok(None) };
         let found = Found::find(medium, &device)?;
-        Ok(found.checkpoint().map(|(_, checkpoint)| checkpoint.written))
-    }
-
-    pub(super) fn from_counts(counts: [u64; CAUSES]) -> Self {
-        let [journal, leaves, nodes, tails, merges] = counts;
-        Self { journal, leaves, nodes, tails, merges }
+        Ok(found.checkpoint().map(|(_, checkpoint)| (checkpoint.written, checkpoint.meter)))
     }
 
     /// Notes blocks of a segment that is no merge's result.

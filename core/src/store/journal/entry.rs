@@ -9,9 +9,10 @@ use alloc::vec::Vec;
 use super::value::{put_value, value};
 use crate::block::{Cursor, Truncated};
 use crate::point::{Value, ValueKind};
+use crate::store::expire::Aged;
 use crate::store::identity::{HASH_LEN, Identity};
 use crate::store::limits::{NAME_BYTES_MAX, UNIT_BYTES_MAX};
-use crate::store::written::{CAUSES, Written};
+use crate::store::written::{CAUSES, Meter, Written};
 
 const TAG_SERIES: u8 = 1;
 const TAG_IDENTITY: u8 = 2;
@@ -24,6 +25,9 @@ const MILLISECONDS_BIT: u8 = 0x20;
 const FORM_MASK: u8 = 0x1f;
 
 const MILLISECOND_NS: i64 = 1_000_000;
+
+/// Counts of a checkpoint: blocks by cause, then what went by its age, then the meter.
+const COUNTS: usize = CAUSES + 2 + 4;
 
 /// A segment that is open at a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,10 @@ pub(in crate::store) struct Checkpoint {
     pub(in crate::store) window: u64,
     /// Blocks written since the store was made.
     pub(in crate::store) written: Written,
+    /// The partition that went last by its age.
+    pub(in crate::store) aged: Option<Aged>,
+    /// What was written in a known span of time.
+    pub(in crate::store) meter: Option<Meter>,
     /// Records directly before this one that repeat identities.
     pub(in crate::store) carried: u64,
     /// The segments that are open.
@@ -90,7 +98,27 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 pub(super) fn put_zigzag(out: &mut Vec<u8>, value: i64) {
-    put_varint(out, ((value << 1) ^ (value >> 63)) as u64);
+    put_varint(out, zigzag(value));
+}
+
+fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)) as u64
+}
+
+fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// What a checkpoint says in numbers; zeros where there is nothing to say.
+fn counts_of(checkpoint: &Checkpoint) -> [u64; COUNTS] {
+    let Written { journal, leaves, nodes, tails, merges } = checkpoint.written;
+    let aged = checkpoint.aged.map_or([0; 2], |aged| [zigzag(aged.begin), zigzag(aged.since_ns)]);
+    let meter = checkpoint.meter.map_or([0; 4], |meter| {
+        [zigzag(meter.begin_ns), meter.begin_blocks, zigzag(meter.end_ns), meter.end_blocks]
+    });
+    let [aged_begin, since] = aged;
+    let [begin, begin_blocks, end, end_blocks] = meter;
+    [journal, leaves, nodes, tails, merges, aged_begin, since, begin, begin_blocks, end, end_blocks]
 }
 
 pub(super) fn put_text(out: &mut Vec<u8>, text: &str) {
@@ -114,9 +142,8 @@ impl Entry<'_> {
                 out.push(TAG_CHECKPOINT);
                 put_varint(out, checkpoint.rank);
                 put_varint(out, checkpoint.window);
-                let written = checkpoint.written.by_cause();
-                put_varint(out, written.len() as u64);
-                written.iter().for_each(|(_, blocks)| put_varint(out, *blocks));
+                put_varint(out, COUNTS as u64);
+                counts_of(checkpoint).into_iter().for_each(|count| put_varint(out, count));
                 put_varint(out, checkpoint.carried);
                 put_varint(out, checkpoint.open.len() as u64);
                 for open in &checkpoint.open {
@@ -200,22 +227,27 @@ fn identity(tag: u8, cursor: &mut Cursor<'_>, before: &mut Before) -> Result<Ide
 
 fn checkpoint(cursor: &mut Cursor<'_>) -> Result<Checkpoint, BadEntry> {
     let (rank, window) = (cursor.varint()?, cursor.varint()?);
-    // Causes that a later version may add are passed over.
-    let mut counts = [0; CAUSES];
+    // Counts that a later version may add are passed over, and those that an earlier one did not know are 0.
+    let mut counts = [0; COUNTS];
     for at in 0..cursor.varint()? {
-        let blocks = cursor.varint()?;
+        let value = cursor.varint()?;
         if let Some(count) = usize::try_from(at).ok().and_then(|at| counts.get_mut(at)) {
-            *count = blocks;
+            *count = value;
         }
     }
-    let written = Written::from_counts(counts);
+    let [journal, leaves, nodes, tails, merges, aged @ .., begin, begin_blocks, end, end_blocks] = counts;
+    let written = Written { journal, leaves, nodes, tails, merges };
+    let [aged_begin, since] = aged.map(unzigzag);
+    let aged = (since != 0).then_some(Aged { begin: aged_begin, since_ns: since });
+    let (begin_ns, end_ns) = (unzigzag(begin), unzigzag(end));
+    let meter = (begin_ns != 0).then_some(Meter { begin_ns, begin_blocks, end_ns, end_blocks });
     let carried = cursor.varint()?;
     let mut open = Vec::new();
     for _ in 0..cursor.varint()? {
         let (epoch, number) = (narrow(cursor.varint()?)?, narrow(cursor.varint()?)?);
         open.push(OpenSegment { epoch, number, block_count: narrow(cursor.varint()?)? });
     }
-    Ok(Checkpoint { rank, window, written, carried, open })
+    Ok(Checkpoint { rank, window, written, aged, meter, carried, open })
 }
 
 fn narrow(value: u64) -> Result<u32, BadEntry> {
@@ -237,8 +269,9 @@ mod tests {
     use super::{Before, Checkpoint, Entry, OpenSegment};
     use crate::block::Cursor;
     use crate::point::{Value, ValueKind};
+    use crate::store::expire::Aged;
     use crate::store::identity::Identity;
-    use crate::store::written::Written;
+    use crate::store::written::{Meter, Written};
 
     fn values() -> impl Strategy<Value = Value<'static>> {
         prop_oneof![
@@ -299,7 +332,9 @@ mod tests {
 
     #[test]
     fn everything_else_comes_back_too() {
-        let written = Written::from_counts([u64::MAX, 1, 0, 300, 5]);
+        let written = Written { journal: u64::MAX, leaves: 1, nodes: 0, tails: 300, merges: 5 };
+        let aged = Some(Aged { begin: i64::MIN, since_ns: i64::MAX });
+        let meter = Some(Meter { begin_ns: -1, begin_blocks: 7, end_ns: 1 << 60, end_blocks: u64::MAX });
         let open = vec![OpenSegment { epoch: 3, number: u32::MAX, block_count: 0 }; 3];
         round_trip(&[
             Entry::Series { id: 300, kind: ValueKind::State, unit: "°C", name: "t{a=\"b\"}" },
@@ -307,8 +342,34 @@ mod tests {
             Entry::Identity(Identity { session: u64::MAX, packet: 0, hash: [0, 1, 2, 3, 255] }),
             Entry::Identity(Identity { session: u64::MAX, packet: 0, hash: [0; 5] }),
             Entry::Identity(Identity { session: 0, packet: 1, hash: [0; 5] }),
-            Entry::Checkpoint(Checkpoint { rank: u64::MAX, window: 20, written, carried: 1, open }),
+            Entry::Checkpoint(Checkpoint::default()),
+            Entry::Checkpoint(Checkpoint {
+                rank: u64::MAX,
+                window: 20,
+                written,
+                aged,
+                meter,
+                carried: 1,
+                open,
+            }),
         ]);
+    }
+
+    #[test]
+    fn a_checkpoint_of_fewer_or_more_counts_is_read() {
+        let written = Written { journal: 1, leaves: 2, nodes: 3, tails: 4, merges: 5 };
+        fn read(bytes: &[u8]) -> Option<Checkpoint> {
+            match Entry::decode(&mut Cursor::new(bytes), &mut Before::default()) {
+                Ok(Entry::Checkpoint(checkpoint)) => Some(checkpoint),
+                _ => None,
+            }
+        }
+        let old = Checkpoint { rank: 9, window: 8, written, carried: 1, ..Checkpoint::default() };
+        assert_eq!(read(&[3, 9, 8, 5, 1, 2, 3, 4, 5, 1, 0]), Some(old.clone()));
+        let aged = Some(Aged { begin: -1, since_ns: 2 });
+        let meter = Some(Meter { begin_ns: 3, begin_blocks: 10, end_ns: 4, end_blocks: 11 });
+        let new = Checkpoint { aged, meter, ..old };
+        assert_eq!(read(&[3, 9, 8, 12, 1, 2, 3, 4, 5, 1, 4, 6, 10, 8, 11, 99, 1, 0]), Some(new));
     }
 
     #[test]

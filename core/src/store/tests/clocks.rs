@@ -88,9 +88,10 @@ impl Clocks {
         }
     }
 
-    fn tell(&mut self, store: &mut SimStore) {
+    fn tell(&mut self, store: &mut SimStore) -> Option<i64> {
         let now = self.time.now(self.real + self.error, self.monotonic, self.is_synchronised);
         store.set_time(now, self.is_synchronised);
+        now
     }
 }
 
@@ -107,14 +108,42 @@ fn with_past(medium: &SimMedium, oracle: &mut Oracle) {
     oracle.acknowledge();
 }
 
+/// What may have gone by its age, by the words of `docs/recovery.md`: one partition, then nothing until an hour of
+/// trusted time has passed, which begins anew where that time goes back.
+#[derive(Default)]
+struct Allowance {
+    gone: usize,
+    since: Option<i64>,
+}
+
+impl Allowance {
+    fn tell(&mut self, now: Option<i64>) {
+        let (Some(now), Some(hours_ago)) = (now, [30, 28, 26].get(self.gone)) else { return };
+        self.since = self.since.map(|since| since.min(now));
+        let at = BOOT - hours_ago * HOUR_NS;
+        let end = at - at.rem_euclid(HOUR_NS) + HOUR_NS;
+        if end + KEEP_NS <= now && self.since.is_none_or(|since| now - since >= HOUR_NS) {
+            (self.gone, self.since) = (self.gone + 1, Some(now));
+        }
+    }
+}
+
 /// What a cell ends with.
 struct Outcome {
     old_partitions: usize,
+    /// How many should be there.
+    kept: usize,
     late: u64,
     points: u64,
 }
 
-fn cell(boot: Boot, event: Event, is_arrival: bool, moment: Moment) -> Outcome {
+fn cell(
+    boot: Boot,
+    event: Event,
+    is_arrival: bool,
+    moment: Moment,
+    is_killed: impl Fn(i32) -> bool,
+) -> Outcome {
     let medium = SimMedium::new();
     let mut past = Oracle::new();
     with_past(&medium, &mut past);
@@ -123,7 +152,7 @@ fn cell(boot: Boot, event: Event, is_arrival: bool, moment: Moment) -> Outcome {
     // What is older than a day may go; all else is to stay.
     past.expire();
     let mut oracle = past;
-    let mut clocks = Clocks::at(boot);
+    let (mut clocks, mut allowance) = (Clocks::at(boot), Allowance::default());
     let event_at = match moment {
         Moment::BeforeFirst => 0,
         Moment::MidSegment => 25,
@@ -135,7 +164,7 @@ fn cell(boot: Boot, event: Event, is_arrival: bool, moment: Moment) -> Outcome {
         if minute == event_at {
             clocks.meet(event);
         }
-        clocks.tell(&mut store);
+        allowance.tell(clocks.tell(&mut store));
         let at = if is_arrival { clocks.real + clocks.error } else { clocks.real };
         let value = Owned::Float(f64::from(minute) * 1.5);
         let appended = send(&mut store, &mut oracle, None, &[(1, at, value)]).expect("append");
@@ -149,7 +178,7 @@ fn cell(boot: Boot, event: Event, is_arrival: bool, moment: Moment) -> Outcome {
         oracle.acknowledge();
         while store.work(500).expect("work") == Work::More {}
         clocks.pass(MINUTE_NS);
-        if minute == 50 {
+        if is_killed(minute) {
             drop(store);
             store = Store::open(medium.clone(), config.clone(), DEVICE).expect("open").0;
         }
@@ -161,7 +190,7 @@ fn cell(boot: Boot, event: Event, is_arrival: bool, moment: Moment) -> Outcome {
     assert_eq!(young, 5, "what is three hours old stays");
     let old = (BOOT - 31 * HOUR_NS..BOOT - 25 * HOUR_NS).step_by(2 * HOUR_NS as usize);
     let is_there = |begin: &i64| held.keys().any(|(_, at)| (*begin..*begin + 2 * HOUR_NS).contains(at));
-    Outcome { old_partitions: old.filter(is_there).count(), late, points }
+    Outcome { old_partitions: old.filter(is_there).count(), kept: 3 - allowance.gone, late, points }
 }
 
 #[test]
@@ -172,15 +201,18 @@ fn no_clock_loses_a_reading() {
             for moment in [Moment::BeforeFirst, Moment::MidSegment, Moment::DuringExpiry] {
                 for is_arrival in [false, true] {
                     let name = format!("{boot:?}, {event:?}, {moment:?}, arrival: {is_arrival}");
-                    let outcome = cell(boot, event, is_arrival, moment);
+                    let outcome = cell(boot, event, is_arrival, moment, |minute| minute == 50);
+                    // Killed all the time: that must not let anything more go by its age.
+                    let restless = cell(boot, event, is_arrival, moment, |minute| minute % 5 == 0);
                     // A clock that is set back and claims to be right is believed: things go later.
                     let is_lying = boot == Boot::Right && event == Event::Back;
                     if is_lying && moment == Moment::BeforeFirst {
                         assert_eq!(outcome.old_partitions, 3, "{name}: by that clock nothing is a day old");
                     } else {
-                        // 75 minutes and one restart: the hour's allowance, begun anew by the restart.
-                        assert!(outcome.old_partitions < 3, "{name}: nothing expires");
+                        assert!(outcome.kept < 3, "{name}: nothing expires");
                     }
+                    assert_eq!(outcome.old_partitions, outcome.kept, "{name}");
+                    assert_eq!(restless.old_partitions, outcome.kept, "{name}, fifteen restarts");
                     if !is_arrival {
                         // A wrong clock of ours does not make the readings of good ones late, but where it
                         // claims to be right.

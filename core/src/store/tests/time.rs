@@ -2,7 +2,7 @@
 
 use super::reader::{list, read};
 use super::workload::{DEVICE, FROM, HOUR_NS, Owned, SimStore, medium_error, open, send, tiny};
-use crate::store::sim::{Oracle, SimMedium};
+use crate::store::sim::{Oracle, Random, SimMedium};
 use crate::store::{Store, StoreConfig, Work};
 
 const SECOND_NS: i64 = 1_000_000_000;
@@ -190,5 +190,41 @@ fn by_age_one_partition_an_hour_goes() {
         store.set_time(Some(now + HOUR_NS - 1), true);
         work(&mut store);
         assert_eq!(store.segments().len(), left);
+    }
+}
+
+#[test]
+fn no_restart_begins_the_hour_anew() {
+    let config = StoreConfig { retention_ns: Some(24 * HOUR_NS), ..tiny() };
+    // Killed after each small step of work, or when there is nothing more to do.
+    for steps in [1, 2, 3, 100] {
+        let medium = SimMedium::new();
+        drop(hours(&medium, config.clone(), 6));
+        let mut now = END + 87_600 * HOUR_NS;
+        let mut left = Vec::new();
+        for _ in 0..20 {
+            let mut store = open_with(&medium, config.clone());
+            now += SECOND_NS;
+            store.set_time(Some(now), true);
+            (0..steps).for_each(|_| _ = store.work(100).expect("work"));
+            left.push(store.segments().len());
+        }
+        assert_eq!(left.last(), Some(&5), "{steps} steps: {left:?}");
+        // The clock is set right: nothing is old by it, and what gets old goes an hour after that at the earliest.
+        let mut store = open_with(&medium, config.clone());
+        let right = END + 40 * HOUR_NS;
+        for (at, left) in
+            [(right, 5), (right + HOUR_NS - 1, 5), (right + HOUR_NS, 4), (right + HOUR_NS + 1, 4)]
+        {
+            store.set_time(Some(at), true);
+            work(&mut store);
+            assert_eq!(store.segments().len(), left, "{steps} steps");
+        }
+        // Also where what said so was lost with the power.
+        drop(store);
+        let mut store = open_with(&medium.after_crash(&[], &mut Random::new(1)), config.clone());
+        store.set_time(Some(right + 2 * HOUR_NS - 1), true);
+        work(&mut store);
+        assert_eq!(store.segments().len(), 4, "{steps} steps");
     }
 }

@@ -1,9 +1,9 @@
 //! Blocks written by cause: what the store counts is what the medium saw.
 
-use super::workload::{FROM, Step, open, play, steps};
+use super::workload::{DEVICE, FROM, Owned, Step, append, open, play, steps, tiny};
 use crate::block::BlockKind;
-use crate::store::Written;
 use crate::store::sim::{Oracle, Random, SimMedium};
+use crate::store::{Store, StoreConfig, Written};
 
 /// What the medium saw, merges not told apart.
 fn seen(medium: &SimMedium) -> (u64, u64, u64, u64) {
@@ -54,4 +54,29 @@ fn every_block_has_its_cause() {
             assert!(after + 2 >= before, "{name}: {before} before, {after} after");
         }
     }
+}
+
+#[test]
+fn what_a_start_writes_again_has_its_cause_too() {
+    let medium = SimMedium::new();
+    let config = StoreConfig { segment_blocks_max: 9_000, journal_file_blocks: 4_000, ..tiny() };
+    let (mut store, _) = Store::open(medium.clone(), config.clone(), DEVICE).expect("open");
+    let mut random = Random::new(5);
+    // Many leaves, and no checkpoint.
+    for n in 0..1_000_i64 {
+        let point =
+            |m| (0, FROM + (n * 100 + m) * 1_000, Owned::Float(f64::from_bits(random.next_u64() >> 2)));
+        let points: Vec<_> = (0..100).map(point).collect();
+        append(&mut store, None, &points).expect("append");
+    }
+    store.commit().expect("commit");
+    drop(store);
+    let (_, leaves, nodes, tails) = seen(&medium);
+    let (written, _) = Written::of_store(&medium).expect("read").expect("a store");
+    let (store, _) = Store::open(medium.clone(), config, DEVICE).expect("open again");
+    let (_, leaves_now, nodes_now, tails_now) = seen(&medium);
+    let now = store.written();
+    let more = (now.leaves - written.leaves, now.nodes - written.nodes, now.tails - written.tails);
+    assert_eq!(more, (leaves_now - leaves, nodes_now - nodes, tails_now - tails));
+    assert!(more.0 > 100, "{more:?}: they were written again");
 }
