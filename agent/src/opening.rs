@@ -11,7 +11,8 @@ use siltstone_core::store::Recovery;
 
 use crate::config::Config;
 use crate::engine::{AgentService, Engine, EngineError, look};
-use crate::files::{may_pass, space};
+use crate::files::may_pass;
+use crate::files::space::{self, RoomError};
 use crate::mqtt::SessionFile;
 
 /// The first wait before the next try; it doubles.
@@ -70,9 +71,14 @@ impl Opened {
         }
         known = found;
         let fault = |error| fault_of(error, known);
-        match space::limit(&data) {
-            Ok(bytes) => data.max_bytes = Some(bytes),
-            Err(error) if may_pass(&error.source) => {
+        match space::room(&data) {
+            Ok(room) => {
+                data.max_bytes = Some(room.max_bytes);
+                data.segment_max_bytes = Some(room.segment_max_bytes);
+            }
+            Err(RoomError::TooSmall(sentence)) => return Err(OpenFault::Lasting(sentence)),
+            Err(RoomError::TooFull(sentence)) => return Err(OpenFault::Passing(sentence, known)),
+            Err(RoomError::Files(error)) if may_pass(&error.source) => {
                 return Err(OpenFault::Passing(error.to_string(), known));
             }
             // Where it matters, opening the store says more.

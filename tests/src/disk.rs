@@ -51,13 +51,18 @@ impl Bench {
 
     /// The same with so many texts that fill.
     pub fn start_with(name: &str, size_bytes: u64, max_bytes_mib: u64, fillers: usize) -> Option<Self> {
+        Self::start_lines(name, size_bytes, data_lines(max_bytes_mib), fillers)
+    }
+
+    /// The same with these lines of `[data]`.
+    pub fn start_lines(name: &str, size_bytes: u64, data_lines: String, fillers: usize) -> Option<Self> {
         let scratch = Scratch::new(name);
         let volume = Volume::or_say(&scratch, size_bytes)?;
         let broker = Mosquitto::start(&scratch);
         let tap = Tap::start(broker.port, recognise);
         let setup = Setup {
             data: Some((volume.inside().join("data"), volume.outside().join("data"))),
-            data_lines: data_lines(max_bytes_mib),
+            data_lines,
             mqtt_lines: "keep_alive = \"5s\"".to_owned(),
             before: volume.entering(),
             ..Setup::default()

@@ -185,6 +185,55 @@ fn a_quota_is_kept_and_retention_frees_space_where_no_block_is_left() {
     assert_tidy(&bench.agent.data);
 }
 
+#[test]
+fn with_its_defaults_the_agent_keeps_a_small_disk_from_filling_up() {
+    const SIZE: u64 = 100_000_000;
+    // So much that the quota is reached in half a minute.
+    let Some(mut bench) = Bench::start_lines("small disk", SIZE, String::new(), 200) else { return };
+    let kept = std::fs::read_to_string(bench.agent.data.join("state/max_bytes")).expect("the first answer");
+    let quota: u64 = kept.trim().parse().expect("a number");
+    assert!((22_000_000..27_000_000).contains(&quota), "80 % of what the journal leaves: {quota}");
+    let segment_max = quota / 8;
+    let lying = |bench: &Bench| bytes_of(&files_below(&bench.agent.data.join("segments")));
+    let oldest = |bench: &Bench| segments(&bench.agent.data).into_iter().next();
+    wait::for_true("a first segment is there", NOTICE_TIMEOUT, || oldest(&bench).is_some());
+    let (first, mut most_bytes, mut dropped_at) = (oldest(&bench), 0, None::<Instant>);
+    let begin = Instant::now();
+    while dropped_at.is_none_or(|at| at.elapsed() < Duration::from_secs(5)) {
+        assert!(
+            begin.elapsed() < Duration::from_secs(240),
+            "retention never begins: {most_bytes} of {quota}"
+        );
+        let health = bench.health();
+        assert_eq!(health["status"], "ok", "{health}");
+        most_bytes = most_bytes.max(lying(&bench));
+        if dropped_at.is_none() && oldest(&bench) != first {
+            dropped_at = Some(Instant::now());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    eprintln!("quota={quota} segment_max={segment_max} most_bytes={most_bytes} after {:?}", begin.elapsed());
+    assert!(most_bytes > quota - segment_max && most_bytes <= quota + segment_max, "{most_bytes}");
+    bench.drain();
+    assert_tidy(&bench.agent.data);
+}
+
+#[test]
+fn a_disk_too_small_for_any_store_is_refused_in_one_sentence() {
+    let scratch = Scratch::new("too small");
+    let Some(volume) = Volume::or_say(&scratch, 50_000_000) else { return };
+    let setup = Setup {
+        data: Some((volume.inside().join("data"), volume.outside().join("data"))),
+        before: volume.entering(),
+        ..Setup::default()
+    };
+    let mut agent = Agent::with(&scratch, "mqtt://127.0.0.1:9", setup);
+    agent.launch();
+    assert_eq!(agent.wait(NOTICE_TIMEOUT).code(), Some(1));
+    let log = agent.log();
+    assert!(log.contains("its volume has 50 MB in all, and a store needs 75 MB"), "{log}");
+}
+
 /// What files take, ahead included.
 fn bytes_of(files: &[PathBuf]) -> u64 {
     use std::os::unix::fs::MetadataExt;

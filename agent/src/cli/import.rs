@@ -24,7 +24,7 @@ pub(super) fn run(options: &ImportOptions) -> Result<(), Failure> {
     let config = DataConfig {
         dir: options.data.clone(),
         partition: options.partition,
-        segment_max_bytes: options.segment_max,
+        segment_max_bytes: Some(options.segment_max),
         ..DataConfig::default()
     };
     let (engine, _) = Engine::open(&config)?;

@@ -85,8 +85,8 @@ pub struct DataConfig {
     pub dir: PathBuf,
     /// The span of a partition.
     pub partition: Partition,
-    /// Bytes at which a segment is sealed.
-    pub segment_max_bytes: u64,
+    /// Bytes at which a segment is sealed; `None` for what suits `max_bytes`.
+    pub segment_max_bytes: Option<u64>,
     /// Segments go when their partition ended so long ago, nanoseconds; `None` for never.
     pub retention_ns: Option<i64>,
     /// Bytes that all segments may have; `None` for 80 % of the space that is free at the first start.
@@ -104,7 +104,7 @@ impl Default for DataConfig {
         Self {
             dir: PathBuf::from("siltstone-data"),
             partition: Partition::Month,
-            segment_max_bytes: 64 << 20,
+            segment_max_bytes: None,
             retention_ns: None,
             max_bytes: None,
             trusts_clock: false,

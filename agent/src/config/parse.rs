@@ -223,12 +223,15 @@ fn parse_level(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_segment_max(text: &str) -> Result<u64, String> {
+fn parse_segment_max(text: &str) -> Result<Option<u64>, String> {
+    if text == "auto" {
+        return Ok(None);
+    }
     let bytes = parse_size_bytes(text)?;
     if !(1 << 20..=4 << 30).contains(&bytes) {
         return Err(format!("`{text}` is out of range: a segment has 1 MiB to 4 GiB"));
     }
-    Ok(bytes)
+    Ok(Some(bytes))
 }
 
 fn parse_scrub_interval(text: &str) -> Result<Duration, String> {
@@ -249,11 +252,14 @@ fn parse_retention(text: &str) -> Result<Option<i64>, String> {
     }
 }
 
-fn parse_max_bytes(text: &str, segment_max_bytes: u64) -> Result<Option<u64>, String> {
+fn parse_max_bytes(text: &str, segment_max_bytes: Option<u64>) -> Result<Option<u64>, String> {
     match text {
         "auto" => Ok(None),
         _ => match parse_size_bytes(text)? {
-            bytes if bytes / 4 >= segment_max_bytes => Ok(Some(bytes)),
+            bytes if bytes / 4 >= segment_max_bytes.unwrap_or(1 << 20) => Ok(Some(bytes)),
+            _ if segment_max_bytes.is_none() => {
+                Err(format!("`{text}` is too little: `max_bytes` is at least 4 MiB"))
+            }
             _ => Err(format!("`{text}` is too little: `max_bytes` is at least four times `segment_max`")),
         },
     }

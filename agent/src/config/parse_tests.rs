@@ -79,7 +79,7 @@ fn values_reach_the_typed_form() {
     )
     .unwrap();
     assert_eq!(config.data.partition, Partition::Year);
-    assert_eq!(config.data.segment_max_bytes, 256 << 20);
+    assert_eq!(config.data.segment_max_bytes, Some(256 << 20));
     assert_eq!(config.mqtt.protocol, ProtocolVersion::V4);
     assert_eq!(config.mqtt.client_id, None);
     assert_eq!(config.ingest.max_age_ns, 20 * 365 * 86_400 * 1_000_000_000);

@@ -19,10 +19,10 @@ use super::shelves::Kept;
 use super::wear::Wear;
 use crate::config::{DataConfig, Partition};
 use crate::decode::Catalog;
-use crate::files::{FileError, FileMedium, LockError, StoreLock, may_pass, remove_unfinished};
+use crate::files::{BLOCK_BYTES, FileError, FileMedium, LockError, StoreLock, may_pass, remove_unfinished};
 
-/// Bytes of a block, as configurations count.
-const BLOCK_BYTES: u64 = 4096;
+/// Bytes at which a segment is sealed where nobody said, and no quota is known.
+const SEGMENT_DEFAULT_BYTES: u64 = 64 << 20;
 
 /// Rows of one step of a merge: a few milliseconds.
 const WORK_ROWS: usize = 4_000;
@@ -128,7 +128,9 @@ pub struct Engine {
 
 /// The store's settings from the configuration.
 fn store_config(config: &DataConfig) -> StoreConfig {
-    let segment_blocks_max = u32::try_from(config.segment_max_bytes / BLOCK_BYTES).unwrap_or(u32::MAX);
+    let segment_blocks_max =
+        u32::try_from(config.segment_max_bytes.unwrap_or(SEGMENT_DEFAULT_BYTES) / BLOCK_BYTES)
+            .unwrap_or(u32::MAX);
     StoreConfig {
         partition: match config.partition {
             Partition::Hour => PartitionSpan::Hour,

@@ -14,13 +14,10 @@ use super::closed::ClosedStore;
 use super::live::Engine;
 use super::shelves::id_text;
 use crate::api::{Answer, ApiError, Code, Deletion, Question};
-use crate::files::FileError;
+use crate::files::{BLOCK_BYTES, FileError};
 use crate::http::{SegmentBytes, SegmentInfo, SeriesInfo, SeriesList, Service, SuggestWhat};
 use crate::ingest::CommitHandle;
 use crate::shelf::{ParsedSelector, Shelf};
-
-/// Bytes of a block.
-const BLOCK_BYTES: u64 = 4096;
 
 /// Rows after which a page ends, whatever it may have: in memory they take some ten megabytes, with their text.
 const PAGE_ROWS_MAX: u32 = 20_000;

@@ -17,7 +17,7 @@ use siltstone_core::store::Device;
 use super::error::FileError;
 
 /// Bytes of a block, as file offsets count.
-const BLOCK_BYTES: u64 = BLOCK_LEN as u64;
+pub(crate) const BLOCK_BYTES: u64 = BLOCK_LEN as u64;
 
 /// An open file of blocks.
 #[derive(Debug)]

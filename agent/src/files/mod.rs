@@ -9,7 +9,7 @@
 //! | `device` | the store's device on one file |
 //! | `error` | what the system said, and about which file |
 //! | `lock` | one process a store |
-//! | `space` | how much room the segments may take |
+//! | `space` | how much room the segments may take, and how large one of them is |
 //! | `atomic` | small files replaced whole: temporary file, flush, rename, flush of the directory |
 
 mod atomic;
@@ -22,6 +22,7 @@ mod medium;
 pub(crate) mod space;
 
 pub use atomic::{flush_directory, remove_unfinished, replace_file};
+pub(crate) use device::BLOCK_BYTES;
 pub use device::FileDevice;
 pub use error::{FileError, may_pass};
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::journal::JournalConfig;
 use super::limits::MEBIBYTE_BLOCKS;
 use super::partition::PartitionSpan;
+use crate::block::BLOCK_LEN;
 
 /// The settings of a store. They may change from one start to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +64,12 @@ impl Default for StoreConfig {
 }
 
 impl StoreConfig {
+    /// Bytes of the journal's ring, which are taken at the first start.
+    pub fn journal_bytes(&self) -> u64 {
+        let JournalConfig { files, file_blocks } = self.journal().bounded();
+        u64::from(files) * u64::from(file_blocks) * BLOCK_LEN as u64
+    }
+
     pub(super) fn journal(&self) -> JournalConfig {
         JournalConfig { files: self.journal_files, file_blocks: self.journal_file_blocks }
     }
