@@ -27,6 +27,8 @@ pub enum SectionKind {
     Roots = 3,
     /// What a merge took the place of.
     Supersedes = 6,
+    /// Where the series of the partition end.
+    Heads = 7,
 }
 
 /// A byte range of the tail's stream.

@@ -11,7 +11,7 @@
 //! | `log` | the reference log |
 //! | `writer`, `units`, `seal`, `shared_nodes` | points to blocks |
 //! | `lean`, `lean_out` | points to blocks without a heap |
-//! | `tail`, `roots`, `supersedes` | the byte stream behind the nodes |
+//! | `tail`, `roots`, `supersedes`, `heads` | the byte stream behind the nodes |
 //! | `blocks` | blocks at hand, and those that are needed |
 //! | `reader` | a sealed segment |
 //! | `scan` | one without a footer |
@@ -32,6 +32,8 @@ mod error;
 mod extent;
 mod footer;
 mod header;
+#[cfg(feature = "alloc")]
+mod heads;
 mod lean;
 mod lean_out;
 #[cfg(feature = "alloc")]
@@ -84,6 +86,8 @@ pub use definition::{Definition, STATE_LEN_MAX, UNIT_LEN_MAX};
 pub use error::{AppendError, SegmentError};
 pub use footer::{Footer, Section, SectionKind};
 pub use header::{FORMAT_VERSION, MAGIC, SegmentHeader, SegmentKind};
+#[cfg(feature = "alloc")]
+pub use heads::{Carried, CarriedHead, HeadsSection, SealedNumber};
 pub use lean::{LeanError, LeanWriter};
 #[cfg(feature = "alloc")]
 pub use opened::Opened;

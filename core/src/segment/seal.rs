@@ -6,6 +6,7 @@
 use super::extent::Extent;
 use super::footer::{Footer, Section, SectionKind};
 use super::header::SegmentKind;
+use super::heads::HEADS_VERSION;
 use super::roots;
 use super::shared_nodes::SharedNodes;
 use super::supersedes::{SUPERSEDES_VERSION, Supersedes};
@@ -36,6 +37,7 @@ impl Writer {
         let index = write_index(
             order.iter().filter_map(|i| self.defined.get(*i as usize)).map(|d| d.name.name_ref()),
         )?;
+        let heads = self.heads_section(&order);
         let (roots, node_block) = self.write_nodes(&order);
         let mut tail = TailWriter::new(self.block_count());
         let mut sections = heapless::Vec::new();
@@ -46,6 +48,7 @@ impl Writer {
             (SectionKind::Index, INDEX_VERSION, Some(index)),
             (SectionKind::Roots, roots::ROOTS_VERSION, Some(roots::encode(&roots))),
             (SectionKind::Supersedes, SUPERSEDES_VERSION, is_merged.then(|| supersedes.encode())),
+            (SectionKind::Heads, HEADS_VERSION, heads),
         ];
         for (kind, version, bytes) in parts {
             let Some(bytes) = bytes else { continue };

@@ -10,6 +10,7 @@
 use super::definition::{self, Definition, STATE_LEN_MAX, UNIT_LEN_MAX};
 use super::error::{AppendError, SegmentError};
 use super::header::SegmentHeader;
+use super::heads::Carried;
 use super::log::ReferenceLog;
 use super::open_series::{Filling, OpenSeries, PlacedChunk, Workshop};
 use super::rows::Placed;
@@ -73,6 +74,7 @@ pub struct Writer {
     pub(super) shop: Workshop,
     pub(super) sealed: bool,
     pub(super) supersedes: Supersedes,
+    pub(super) carried: Option<Carried>,
 }
 
 impl Writer {
@@ -101,6 +103,7 @@ impl Writer {
             shop: Workshop::default(),
             sealed: false,
             supersedes: Supersedes::default(),
+            carried: None,
         }
     }
 

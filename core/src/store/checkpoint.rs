@@ -52,10 +52,7 @@ impl<M: Medium> Store<M> {
     }
 
     pub(super) fn seal_open(&mut self) -> Result<(), StoreError<M::Error>> {
-        for open in &mut self.open {
-            self.segments.extend(open.seal_segment(&mut self.written)?);
-        }
-        Ok(())
+        (0..self.open.len()).try_for_each(|place| self.seal_segment(place))
     }
 
     pub(super) fn checkpoint_now(&mut self, is_file_done: bool) -> Result<(), StoreError<M::Error>> {

@@ -29,9 +29,8 @@ impl<M: Medium> Store<M> {
             store.window.flushed();
             // What they get from here on must rank above the tombstone: so it goes into new segments.
             for place in 0..store.open.len() {
-                let open = &mut store.open[place];
-                if open.partition.range.overlaps(span) {
-                    store.segments.extend(open.seal_segment(&mut store.written)?);
+                if store.open[place].partition.range.overlaps(span) {
+                    store.seal_segment(place)?;
                 }
             }
             store.checkpoint_now(false)?;

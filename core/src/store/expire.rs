@@ -147,7 +147,7 @@ impl<M: Medium> Store<M> {
             self.chores.aged = known.or(self.now_ns.map(|since_ns| Aged { begin, since_ns }));
         }
         if let Obstacle::Below(below) = obstacle {
-            self.segments.extend(self.open[below].seal_segment(&mut self.written)?);
+            self.seal_segment(below)?;
         }
         self.checkpoint_now(false)
     }

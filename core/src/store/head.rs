@@ -46,9 +46,9 @@ impl Heads {
         }
     }
 
-    /// The open segment takes no more: from here on nothing falls among its points.
-    pub(super) fn fix(&mut self) {
-        self.0.iter_mut().flatten().for_each(|head| head.fixed_at = Some(head.at));
+    /// Up to where the points of each series are in segments that take no more.
+    pub(super) fn fixed(&self) -> impl Iterator<Item = (u32, i64)> {
+        (0..).zip(&self.0).filter_map(|(series, head)| Some((series, head.as_ref()?.fixed_at?)))
     }
 
     /// The head of a series.
@@ -126,10 +126,11 @@ mod tests {
         assert_eq!(heads.place(3, 19, Value::Float(1.0), open), Placement::Late, "a file ends at 20");
         assert_eq!(heads.place(3, 30, Value::Float(1.0), late), Placement::InOrder);
         assert_eq!(heads.place(3, 25, Value::Float(1.0), open), Placement::Between);
-        heads.fix();
+        heads.raise(3, 30);
         assert_eq!(heads.place(3, 25, Value::Float(1.0), open), Placement::Late, "sealed");
         assert_eq!(heads.place(3, 20, Value::Float(1.0), late), Placement::Late, "its value is not known");
         assert_eq!(heads.place(4, 1, Value::Gap, late), Placement::InOrder);
         assert_eq!((heads.at(3), heads.at(9)), (Some(30), None));
+        assert_eq!(heads.fixed().collect::<Vec<_>>(), [(3, 30)], "series 4 is in no segment yet");
     }
 }

@@ -16,7 +16,7 @@
 //! | `head`, `late` | which points are in order; those that are not and wait for a checkpoint |
 //! | `segment_file`, `open_segment` | segment files as they are found, and as they are written |
 //! | `running` | a store, and a message on its way through it |
-//! | `open_partition` | which partitions take points in order |
+//! | `open_partition`, `carried` | which partitions take points in order; where their series end, and how segments say it |
 //! | `time`, `expire`, `room` | what trusted time decides; dropping what is too old or too much; what files take |
 //! | `checkpoint`, `sealing` | from the journal into segments; sealing |
 //! | `store_id`, `version`, `look` | whose store it is, and whether this program may open it; nothing is written before |
@@ -28,6 +28,7 @@
 //! | `sim` | a simulated medium and the oracle, for tests |
 
 mod bad_block;
+mod carried;
 mod checkpoint;
 mod config;
 mod delete;

@@ -49,10 +49,9 @@ impl<D: Device> OpenPartition<D> {
         }
     }
 
-    /// Seals the open segment, if there is one: nothing falls among its points any more. Where the medium fails
-    /// it stays, because its points are still read from it.
+    /// Seals the open segment, if there is one. Where the medium fails it stays, because its points are still read
+    /// from it.
     pub(super) fn seal_segment(&mut self, written: &mut Written) -> Result<Option<SegmentFile>, D::Error> {
-        self.heads.fix();
         let Some(segment) = &mut self.segment else { return Ok(None) };
         let sealed = segment.seal(written)?;
         self.segment = None;
@@ -123,24 +122,14 @@ impl<M: Medium> Store<M> {
         self.finish_sealing()?;
         let mut open = OpenPartition::new(partition);
         open.used_at = self.points;
-        for file in self.segments.iter().filter(|file| file.is_in_order()) {
-            let is_own = file.header.id.device == self.device;
-            if !is_own || !file.header.partition.overlaps(partition.range) {
-                continue;
-            }
-            let Some(device) = self.medium.open(&file.path)? else { continue };
-            for (name, kind, unit, last) in file.last_times(&device)? {
-                let added = self.table.add(&name, kind, &unit);
-                open.heads.raise(added.map_err(|_| StoreError::TooManySeries)?, last);
-            }
-        }
+        self.raise_to_segments(partition.range, &mut open.heads)?;
         self.open.push(open);
         Ok(())
     }
 
     /// Seals what is open in a partition and closes it.
     pub(super) fn close_partition(&mut self, at: usize) -> Result<(), StoreError<M::Error>> {
-        self.segments.extend(self.open[at].seal_segment(&mut self.written)?);
+        self.seal_segment(at)?;
         self.open.swap_remove(at);
         Ok(())
     }
@@ -206,7 +195,7 @@ impl<M: Medium> Store<M> {
         segment.write_out(&mut self.written)?;
         let mut is_longer = segment.file_blocks() > before;
         if segment.writer.block_count() >= self.config.segment_blocks_max {
-            self.segments.extend(open.seal_segment(&mut self.written)?);
+            self.seal_segment(place)?;
             is_longer = true;
         }
         if is_longer {

@@ -50,7 +50,8 @@ impl<D: Device> OpenSegment<D> {
         let device = write_whole(medium, partition, &path, writer.take_blocks(), written)?;
         let state = SegmentState::Open;
         let supersedes = Supersedes::default();
-        let file = SegmentFile { path, header, block_count: 1, file_blocks: 1, state, supersedes };
+        let file =
+            SegmentFile { path, header, block_count: 1, file_blocks: 1, state, supersedes, sealed_epoch: 0 };
         Ok(Self { file, writer, device, unwritten: Vec::new(), length: 1, grow, indices: Vec::new() })
     }
 
@@ -165,8 +166,8 @@ pub(super) fn write_late<M: Medium>(
     let device = write_whole(medium, partition, &path, writer.take_blocks(), written)?;
     let block_count = writer.block_count();
     let state = if is_sealed { read_back(&device, block_count)? } else { SegmentState::Unsealed };
-    let (file_blocks, supersedes) = (block_count, Supersedes::default());
-    Ok(SegmentFile { path, header, block_count, file_blocks, state, supersedes })
+    let (file_blocks, supersedes, sealed_epoch) = (block_count, Supersedes::default(), writer.write_epoch());
+    Ok(SegmentFile { path, header, block_count, file_blocks, state, supersedes, sealed_epoch })
 }
 
 /// What the footer that was just written says.

@@ -207,8 +207,8 @@ impl<M: Medium> Store<M> {
             self.segments.push(sealed);
             // A partition that is open already was opened before this segment's ends were known.
             if let Some(place) = self.open.iter().position(|open| open.partition.range.overlaps(range)) {
-                let segment = self.open.swap_remove(place).segment;
-                self.reopen(Partition::of(self.config.partition, range.begin), segment)?;
+                let open = self.open.swap_remove(place);
+                self.reopen(open.partition, open.segment)?;
             }
             return Ok(());
         }

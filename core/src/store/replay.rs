@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use super::device::Medium;
 use super::error::StoreError;
+use super::expire::Protected;
 use super::head::{Heads, Placement};
 use super::identity::Identity;
 use super::journal::Visitor;
@@ -16,6 +17,7 @@ use super::recover::raise_to;
 use super::running::Store;
 use super::segment_file::SegmentFile;
 use crate::point::{Point, TimeRange, ValueKind};
+use crate::segment::SegmentNumber;
 use crate::series::SeriesName;
 
 /// What the in-order segments of one range of time held when the replay began.
@@ -34,14 +36,17 @@ pub(super) struct Replay<'a, M: Medium> {
     open: Vec<(TimeRange, Heads)>,
     /// In these ranges every point below this position was in segments before a merge took deleted ones away.
     cleared: Vec<(TimeRange, u64)>,
+    /// What the journal may hold points of.
+    protected: Protected,
     replayed: u64,
     skipped: u64,
 }
 
 impl<'a, M: Medium> Replay<'a, M> {
     pub(super) fn new(store: &'a mut Store<M>) -> Result<Self, StoreError<M::Error>> {
+        let protected = store.chores.protected.clone();
         let mut written: Vec<Written> = Vec::new();
-        for file in store.segments.iter().filter(|file| is_own(file, store)) {
+        for file in store.segments.iter().filter(|file| is_asked(file, store, &protected)) {
             let range = file.header.partition;
             if written.iter().all(|known| known.range != range) {
                 written.push(Written { range, heads: None });
@@ -55,7 +60,7 @@ impl<'a, M: Medium> Replay<'a, M> {
         }
         let applied = store.segments.iter().filter(|file| !file.supersedes.applied.is_empty());
         let cleared = applied.map(|file| (file.header.partition, file.header.covered_lsn)).collect();
-        Ok(Self { store, written, open, cleared, replayed: 0, skipped: 0 })
+        Ok(Self { store, written, open, cleared, protected, replayed: 0, skipped: 0 })
     }
 
     /// Points that were taken, and points that segments hold already.
@@ -71,7 +76,7 @@ impl<'a, M: Medium> Replay<'a, M> {
         }
         for written in self.written.iter_mut().filter(|written| written.range.contains(at)) {
             if written.heads.is_none() {
-                written.heads = Some(load(self.store, written.range)?);
+                written.heads = Some(load(self.store, written.range, &self.protected)?);
             }
             if written.heads.as_ref().is_some_and(reaches) {
                 return Ok(true);
@@ -131,11 +136,29 @@ fn is_own<M: Medium>(file: &SegmentFile, store: &Store<M>) -> bool {
     file.is_in_order() && id.device == store.device && id.epoch < store.epoch
 }
 
-/// The heads of the segments of exactly this range.
-fn load<M: Medium>(store: &mut Store<M>, range: TimeRange) -> Result<Heads, StoreError<M::Error>> {
+/// Whether a segment may hold points that are replayed: what was sealed before the checkpoint from which the replay
+/// begins holds none. The result of a merge may if it was made since the oldest segment that was open then, which it
+/// may hold.
+fn is_asked<M: Medium>(file: &SegmentFile, store: &Store<M>, protected: &Protected) -> bool {
+    let number = SegmentNumber::of(&file.header.id);
+    let is_merged = !file.supersedes.inputs.is_empty();
+    let is_since = file.header.rank >= protected.rank
+        || protected.open.contains(&number)
+        || (is_merged && protected.open.iter().any(|open| *open < number));
+    is_own(file, store) && is_since
+}
+
+/// The heads of the segments of exactly this range that may hold points which are replayed, as their roots say:
+/// higher than that they must not be.
+fn load<M: Medium>(
+    store: &mut Store<M>,
+    range: TimeRange,
+    protected: &Protected,
+) -> Result<Heads, StoreError<M::Error>> {
     let mut heads = Heads::default();
     let mut last_times = Vec::new();
-    for file in store.segments.iter().filter(|file| is_own(file, store) && file.header.partition == range) {
+    let asked = |file: &&SegmentFile| is_asked(file, store, protected) && file.header.partition == range;
+    for file in store.segments.iter().filter(asked) {
         if let Some(device) = store.medium.open(&file.path)? {
             last_times.extend(file.last_times(&device)?);
         }

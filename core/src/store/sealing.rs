@@ -42,7 +42,8 @@ impl<D: Device> OpenSegment<D> {
         self.unwritten.clear();
         let block_count = self.writer.block_count();
         let state = read_back(&self.device, block_count)?;
-        Ok(Some(SegmentFile { block_count, file_blocks: block_count, state, ..self.file.clone() }))
+        let (file_blocks, sealed_epoch) = (block_count, self.writer.write_epoch());
+        Ok(Some(SegmentFile { block_count, file_blocks, state, sealed_epoch, ..self.file.clone() }))
     }
 
     /// Seals the segment: the file as it is then.
@@ -66,6 +67,7 @@ impl<M: Medium> Store<M> {
             return Ok(true);
         }
         let Some(place) = self.over() else { return Ok(false) };
+        self.carry(place);
         self.chores.sealing = self.open.swap_remove(place).segment;
         Ok(true)
     }

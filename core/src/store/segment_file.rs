@@ -9,11 +9,11 @@ use alloc::vec::Vec;
 use super::bad_block::read_block;
 use super::device::{Device, Medium};
 use super::version::is_intact;
-use crate::block::{BLOCK_LEN, BlockError, SegmentId};
+use crate::block::{BLOCK_LEN, BlockError, SegmentId, peek};
 use crate::point::ValueKind;
 use crate::segment::{
-    Answer, BlockMap, Rooted, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader, SegmentKind,
-    SegmentNumber, Supersedes, Writer,
+    Answer, BlockMap, Blocks, Rooted, Scan, ScanStep, Scanned, Sealed, SegmentError, SegmentHeader,
+    SegmentKind, SegmentNumber, Supersedes, Writer,
 };
 use crate::series::{NoRegex, Selector, SeriesName};
 
@@ -52,6 +52,8 @@ pub struct SegmentFile {
     pub state: SegmentState,
     /// What a merge took the place of, where this is its result.
     pub supersedes: Supersedes,
+    /// The epoch in which the last block of a sealed segment was written.
+    pub sealed_epoch: u32,
 }
 
 /// Name, kind, unit and last timestamp of a series.
@@ -93,7 +95,8 @@ impl SegmentFile {
         let name = path.rsplit('/').next().unwrap_or_default().to_string();
         let path = path.to_string();
         let is_named = |header: &SegmentHeader| name == file_name(&header.id);
-        let mut sealed = ask(&device, &mut BlockMap::new(), |blocks| Sealed::open(block_count, blocks))?;
+        let mut blocks = BlockMap::new();
+        let mut sealed = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
         if let Err(fault @ (SegmentError::FutureVersion(_) | SegmentError::BlockSize(_))) = sealed {
             let mut first = vec![0; BLOCK_LEN];
             read_block(&device, 0, &mut first)?;
@@ -104,7 +107,7 @@ impl SegmentFile {
         }
         if matches!(sealed, Err(SegmentError::Tail(_) | SegmentError::Block { block: 0, .. })) {
             // Block 0 may be that of another segment: then the footer is of the one that the file is named after.
-            let mut blocks = BlockMap::new();
+            blocks.clear();
             blocks.insert(0, &[0xFF; BLOCK_LEN]);
             let again = ask(&device, &mut blocks, |blocks| Sealed::open(block_count, blocks))?;
             sealed = again.ok().filter(|again| is_named(again.header())).map_or(sealed, Ok);
@@ -117,7 +120,10 @@ impl SegmentFile {
                 let supersedes = supersedes.unwrap_or_default();
                 let state = SegmentState::Sealed(Box::new(sealed));
                 let file_blocks = block_count;
-                let file = Self { path, header, block_count, file_blocks, state, supersedes };
+                let last = block_count.checked_sub(1).and_then(|last| blocks.block(last));
+                let sealed_epoch =
+                    last.and_then(|last| peek(last).ok()).map_or(0, |(last, _)| last.write_epoch);
+                let file = Self { path, header, block_count, file_blocks, state, supersedes, sealed_epoch };
                 return Ok(Some(Ok((file, false))));
             }
             Err(fault) => fault,
@@ -132,8 +138,9 @@ impl SegmentFile {
             header = copy.filter(|copy| first.is_none() || is_named(copy)).or(first);
         }
         let (state, supersedes) = (SegmentState::Unsealed, Supersedes::default());
-        let file_blocks = block_count;
-        let unsealed = |header| Self { path, header, block_count, file_blocks, state, supersedes };
+        let (file_blocks, sealed_epoch) = (block_count, 0);
+        let unsealed =
+            |header| Self { path, header, block_count, file_blocks, state, supersedes, sealed_epoch };
         let is_copy = header != first;
         Ok(Some(header.map(|header| (unsealed(header), is_copy)).ok_or(fault)))
     }

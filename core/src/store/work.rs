@@ -210,6 +210,7 @@ impl<M: Medium> Store<M> {
             file_blocks: block_count,
             state: SegmentState::Sealed(proven.sealed),
             supersedes,
+            sealed_epoch: merge.writer.write_epoch(),
         };
         let is_input = |other: &mut SegmentFile| file.takes_the_place_of(&other.header.id);
         self.chores.spent.extend(self.segments.extract_if(.., is_input));

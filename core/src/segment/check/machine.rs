@@ -57,6 +57,8 @@ pub(super) enum Phase {
     Blocks,
     /// The window against what names its chunks, from this holder on.
     Compare(usize),
+    /// What stands beside the names.
+    Sections,
     /// Names from this catalog position on.
     Names(u32),
     Sums,
@@ -89,6 +91,8 @@ pub struct Check {
     /// Whether a damaged block may explain that counts differ.
     pub(super) is_block_lost: bool,
     pub(super) last_name: alloc::string::String,
+    /// Where the heads section says that the series of the catalog end.
+    pub(super) ends: Option<alloc::vec::Vec<Option<i64>>>,
     pub(super) span: Option<TimeRange>,
 }
 
@@ -115,6 +119,7 @@ impl Check {
             is_definition_lost: false,
             is_block_lost: false,
             last_name: alloc::string::String::new(),
+            ends: None,
             span: None,
         };
         if odd_bytes > 0 {
@@ -135,6 +140,7 @@ impl Check {
                 Phase::Tree(position) => self.tree_step(position),
                 Phase::Blocks => self.block_step(),
                 Phase::Compare(holder) => self.compare_step(holder),
+                Phase::Sections => self.section_step(),
                 Phase::Names(position) => self.name_step(position),
                 Phase::Sums => {
                     self.compare_sums();

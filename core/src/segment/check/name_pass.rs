@@ -4,6 +4,7 @@ use super::fault::What;
 use super::machine::{Check, Phase, Wanted};
 use super::tallies::definition_hash;
 use crate::index::{CATALOG_VERSION, Catalog, CatalogEntry, INDEX_VERSION, Index, Lookup};
+use crate::segment::blocks::Answer;
 use crate::segment::error::SegmentError;
 use crate::segment::footer::SectionKind;
 use crate::series::Selector;
@@ -18,14 +19,24 @@ const LOT: u32 = 64;
 type Found = (CatalogEntry, bool);
 
 impl Check {
+    /// The sections beside the names.
+    pub(super) fn section_step(&mut self) -> Result<(), Wanted> {
+        if let Some(sealed) = self.sealed.as_deref() {
+            let (superseded, heads) = (sealed.supersedes(&self.blocks), sealed.heads(&self.blocks));
+            // Both must be at hand before either is judged: what is wrong is said once.
+            if let (Ok(Answer::Need(need)), _) | (_, Ok(Answer::Need(need))) = (&superseded, &heads) {
+                let need = need.clone();
+                self.want::<()>(Ok(Answer::Need(need)))?;
+            }
+            self.want(superseded)?;
+            self.ends = self.want(heads)?.flatten().map(|heads| heads.own);
+        }
+        self.phase = Phase::Names(0);
+        Ok(())
+    }
+
     /// The names from catalog position `position` on.
     pub(super) fn name_step(&mut self, position: u32) -> Result<(), Wanted> {
-        if position == 0
-            && let Some(sealed) = self.sealed.as_deref()
-        {
-            let asked = sealed.supersedes(&self.blocks);
-            self.want(asked)?;
-        }
         let Some(entries) = self.entries(position)? else {
             self.phase = Phase::Sums;
             return Ok(());
@@ -42,8 +53,16 @@ impl Check {
             if let Some(root) = roots.first() {
                 self.take_name(entry, *is_found, root);
             }
+            self.take_end(entry, roots);
         }
         let count = entries.len().min(roots.len()) as u32;
+        if count == 0
+            && let Some(ends) = self.ends.take()
+            && ends.len() as u64 != u64::from(position)
+        {
+            let (stated, counted) = (ends.len() as u64, u64::from(position));
+            self.fault(None, What::Count { what: "heads beside names of the catalog", stated, counted });
+        }
         self.phase = if count == 0 { Phase::Sums } else { Phase::Names(position.saturating_add(count)) };
         Ok(())
     }
@@ -64,6 +83,18 @@ impl Check {
                 None,
                 What::Series { series, what: "the catalog says something else than its definition" },
             );
+        }
+    }
+
+    /// Where its heads section says that a series ends, its roots must.
+    fn take_end(&mut self, entry: &CatalogEntry, roots: &[Reference]) {
+        let Some(ends) = &self.ends else { return };
+        let stated = ends.get(entry.position as usize).copied().flatten();
+        let last = roots.last().filter(|root| root.block > 0);
+        let found = last.map(|root| root.summary.span().end.saturating_sub(1));
+        if let Some(root) = roots.first().filter(|_| stated != found) {
+            let what = "its head is not where its rows end";
+            self.fault(None, What::Series { series: root.series, what });
         }
     }
 

@@ -203,6 +203,42 @@ fn tombstones_and_merged_segments_are_whole() {
 }
 
 #[test]
+fn a_head_that_is_not_where_rows_end_is_found() {
+    use crate::segment::{Carried, SectionKind};
+    let (mut file, mut writer) = (Vec::new(), Writer::new(header(1), 1));
+    for s in 0..3 {
+        let index = writer.define(&name(s), crate::point::ValueKind::Float, "");
+        writer.append(index, &signal(0, 1, &mut Dice(1))[0].1.point(5 + s as i64), 0).expect("in order");
+    }
+    writer.carry(Carried::default());
+    writer.seal().expect("sealed");
+    store(&mut writer, &mut file);
+    assert_eq!(check(&file).0, []);
+    let last = (file.len() / BLOCK_LEN) as u32 - 1;
+    let mut at_hand = crate::segment::BlockMap::new();
+    let sealed = crate::segment::tests::harness::open_sealed(&file, &mut at_hand).expect("a segment");
+    let section = sealed.footer().sections.iter().find(|section| section.kind == SectionKind::Heads as u16);
+    let begin = HEADER_LEN + section.expect("a section").begin as usize;
+    // Three numbers and how many segments are listed; then the first end, the unit, and the steps.
+    for at in [13, 15, 16, 17] {
+        let mut damaged = file.clone();
+        reseal(&mut damaged, last, |block, _| block[begin + at] ^= 4);
+        let faults = check(&damaged).0;
+        assert!(faults.iter().any(|f| matches!(f.what, What::Series { .. })), "{at}: {faults:?}");
+    }
+    // One end less than there are names.
+    let mut damaged = file.clone();
+    reseal(&mut damaged, last, |block, _| {
+        block[begin] = 2;
+        block[begin + 8] -= 1;
+        let section = begin + 12..begin + 18;
+        block.copy_within(section.start..section.end - 1, section.start + 1);
+        block.copy_within(begin..begin + 12, begin + 1);
+    });
+    assert_ne!(check(&damaged).0, []);
+}
+
+#[test]
 fn a_wrong_summary_with_a_right_checksum_is_found() {
     let file = segment(2, 120_000, true);
     let nodes = || (0..).zip(file.chunks(BLOCK_LEN)).filter(|(_, b)| b[0] == BlockKind::Node as u8);

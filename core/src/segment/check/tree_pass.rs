@@ -284,7 +284,7 @@ impl Check {
         self.window.restart(next);
         self.phase = match (next < self.block_count, self.sealed.is_some()) {
             (true, _) => Phase::Blocks,
-            (false, true) => Phase::Names(0),
+            (false, true) => Phase::Sections,
             (false, false) => Phase::Done,
         };
     }

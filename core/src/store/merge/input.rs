@@ -4,8 +4,10 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use crate::block::{BLOCK_LEN, Block, BlockHeader, open};
+use crate::segment::SegmentKind;
 use crate::segment::{BlockMap, Rooted, Sealed};
 use crate::series::SeriesName;
+use crate::store::carried;
 use crate::store::device::Device;
 use crate::store::segment_file::ask;
 
@@ -51,6 +53,12 @@ impl<D: Device> Input<D> {
             self.page = page.ok().and_then(Result::ok).ok_or(Damaged)?.into();
         }
         Ok(self.page.front().map(|(entry, _)| &entry.name))
+    }
+
+    /// The heads that it carries, where it is in order and they can be read.
+    pub(super) fn heads(&self) -> Option<carried::Carries> {
+        let is_in_order = self.sealed.header().kind == SegmentKind::InOrder;
+        is_in_order.then(|| carried::read(&self.sealed, &self.blocks.device).ok()?).flatten()
     }
 
     /// Takes the next series.

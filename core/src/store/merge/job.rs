@@ -12,7 +12,9 @@ use super::proof::{Proven, Stage};
 use super::series_rows::SeriesRows;
 use super::tombstones::{Tombstone, hidden};
 use crate::point::{Point, Timestamp};
-use crate::segment::{FinishedBlock, SegmentHeader, SegmentKind, SegmentNumber, Supersedes, Writer};
+use crate::segment::{
+    Carried, CarriedHead, FinishedBlock, SegmentHeader, SegmentKind, SegmentNumber, Supersedes, Writer,
+};
 use crate::series::SeriesIndex;
 use crate::store::device::{Device, Medium};
 use crate::store::error::StoreError;
@@ -133,6 +135,18 @@ impl<D: Device> Merge<D> {
     /// Whether these blocks keep the result within its bound.
     pub(super) fn has_room(&self, blocks: &[FinishedBlock]) -> bool {
         self.written_blocks.saturating_add(blocks.len() as u64) <= self.blocks_max
+    }
+
+    /// A result in order carries on what the newest of its inputs that can say it says of others, and where that
+    /// ended itself. Where none can, or a list is short, more segments are read when the partition is opened.
+    pub(super) fn carry(&mut self) {
+        if !self.is_in_order() {
+            return;
+        }
+        let (mut segments, ends) = self.inputs.iter().rev().find_map(Input::heads).unwrap_or_default();
+        segments.retain(|listed| !self.takes(&listed.segment));
+        let heads = ends.into_iter().map(|(name, kind, unit, at)| CarriedHead { name, kind, unit, at });
+        self.writer.carry(Carried { segments, heads: heads.collect() });
     }
 
     /// Writes finished blocks of the result.

@@ -55,6 +55,7 @@ impl<D: Device> Merge<D> {
 
     /// Seals the result; nothing of that is written yet.
     pub(super) fn seal(&mut self) -> Result<Stage, Damaged> {
+        self.carry();
         self.writer.seal().map_err(|_| Damaged)?;
         let blocks = self.writer.take_blocks();
         if self.has_room(&blocks) { Ok(Stage::Writing(blocks)) } else { Err(Damaged) }

@@ -98,6 +98,7 @@ impl World {
         out.copy_from_slice(data);
         let nth = self.schedule.blocks_read;
         self.schedule.blocks_read += 1;
+        *Rc::make_mut(&mut self.read_of).entry(file).or_default() += 1;
         for fault in &self.schedule.faults {
             match fault {
                 Fault::MisdirectedRead { at } if *at == nth => {

@@ -139,6 +139,12 @@ impl SimMedium {
         self.world.borrow().schedule.blocks_read
     }
 
+    /// Blocks read so far of the device that has this path.
+    pub fn blocks_read_of(&self, path: &str) -> u64 {
+        let world = self.world.borrow();
+        world.file(path).and_then(|file| world.read_of.get(&file)).copied().unwrap_or(0)
+    }
+
     /// Allocations so far: names, extending blocks and extending lengths.
     pub fn allocations(&self) -> u64 {
         self.world.borrow().schedule.allocations

@@ -66,6 +66,8 @@ pub(super) struct World {
     pub(super) clock_ns: u64,
     /// Blocks written, by device and the kind in their first byte.
     pub(super) wear: Rc<BTreeMap<(FileId, u8), u64>>,
+    /// Blocks read of each device.
+    pub(super) read_of: Rc<BTreeMap<FileId, u64>>,
     /// Under which path each device was made.
     pub(super) made_as: Rc<Vec<String>>,
     zero: Zero,

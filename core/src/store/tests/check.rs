@@ -1,6 +1,7 @@
 //! What must hold after a crash: the store opens, holds what it promised and nothing else, and goes on.
 
 use super::campaign::Effort;
+use super::heads::check_heads;
 use super::reader::{Points, list, try_read};
 use super::trace::Spec;
 use super::verified::journal_faults;
@@ -60,6 +61,7 @@ pub(super) fn check(
         return Err(Violation::Refused(format!("the verifier finds fault with {path}, block {block:?}")));
     }
     let (mut store, recovery) = recover(medium)?;
+    check_heads(&store)?;
     tried.tears += recovery.journal.tears;
     let points = try_read(&mut store, checks_summaries)?;
     tried.points += points.len() as u64;

@@ -12,6 +12,7 @@
 //! | `disorder` | what is there after a fleet's disorder, backfill and duplicates? |
 //! | `merging` | what becomes of the files? |
 //! | `quota` | does what is kept stay within its quota? |
+//! | `heads` | are the heads of a start those of all segments, and does it read few of them? |
 //! | `time` | what does the time decide: seals in steps, points ahead, drops? |
 //! | `clocks` | what does a wrong clock do? |
 //! | `opening` | what does a start find? |
@@ -33,6 +34,7 @@ mod controls;
 mod damage;
 mod disorder;
 mod failing;
+mod heads;
 mod merging;
 mod opening;
 mod placement;
