@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use siltstone::config::DataConfig;
+use siltstone::engine::Engine;
+
 const SHEET: &str = "timestamp_ns,\"humidity{device=\"\"attic\"\"}\",\"mode{device=\"\"attic\"\"}\",\"{\"\"soil moisture\"\"}\"\n\
                      1700000000000000000,40,on,\n\
                      1700000000000000001,-0,true,9007199254740993\n\
@@ -128,6 +131,33 @@ fn questions_in_three_forms() {
     assert!((of("timestamps") + of("values") + of("overhead") - of("leaves")).abs() < 0.01, "{split}");
     assert!(good(&["inspect", file]).contains("5000 readings of 1 series"));
     assert_eq!(siltstone(&["verify", &scratch.path("d")]).status.code(), Some(0));
+}
+
+#[test]
+fn a_store_in_use_says_how_long_its_card_lasts() {
+    const DAY_NS: i64 = 86_400_000_000_000;
+    let scratch = Scratch::new("card");
+    let config = DataConfig { dir: scratch.0.join("d"), ..DataConfig::default() };
+    let (engine, _) = Engine::open(&config).unwrap();
+    let begin = 1_796_000_000_000_000_000;
+    for day in [0, 4] {
+        engine.work(Some(begin + day * DAY_NS), true).unwrap();
+        engine.checkpoint().unwrap();
+    }
+    // The store is open, and its journal is all there is.
+    let document: serde_json::Value =
+        serde_json::from_str(&good(&["inspect", &scratch.path("d"), "--json", "--card-tbw", "1TB"])).unwrap();
+    let written = &document["written"];
+    let measured = &written["measured"];
+    assert_eq!(measured["begin"], begin.to_string());
+    assert_eq!(measured["end"], (begin + 4 * DAY_NS).to_string());
+    let bytes = measured["bytes"].as_u64().unwrap();
+    assert!(bytes > 0 && written["bytes_per_day"] == bytes / 4, "{written}");
+    assert!(written["card_years_left"].as_f64().unwrap() > 1_000.0, "{written}");
+    std::fs::write(scratch.path("c.toml"), "[data]\ncard_tbw = \"2TB\"\n").unwrap();
+    let text = good(&["inspect", &scratch.path("d"), "--config", &scratch.path("c.toml")]);
+    assert!(text.contains("measured over 4.0 days") && text.contains("rated for 2.0 TB"), "{text}");
+    assert!(bad(&["inspect", &scratch.path("d"), "--card-tbw", "much"], 2).contains("much"));
 }
 
 #[test]

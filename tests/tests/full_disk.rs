@@ -141,6 +141,12 @@ fn a_disk_that_becomes_read_only_is_waited_for() {
         bench.volume.set_read_only(true);
         bench.wait_failing(true);
         bench.assert_failing("Read-only file system");
+        // To look at it nothing is written, and no lock is needed.
+        let looked = bench.agent.on_store("inspect", &[]).success();
+        assert!(
+            looked.contains(" in order, sealed") && looked.contains("written since the store was made"),
+            "{looked}"
+        );
         bench.volume.set_read_only(false);
         bench.wait_resumed();
     }

@@ -188,11 +188,17 @@ pub(super) struct DeleteOptions {
 
 #[derive(Debug, Args)]
 pub(super) struct InspectOptions {
-    /// A block file, or a directory of them.
+    /// A block file, or a directory of them. Of a store also what was written to its card.
     pub(super) path: PathBuf,
     /// Write a JSON document.
     #[arg(long)]
     pub(super) json: bool,
+    /// What the card is rated for, such as 30TB: says how many years it lasts.
+    #[arg(long, value_parser = parse_size_bytes)]
+    pub(super) card_tbw: Option<u64>,
+    /// A configuration; its `card_tbw` is taken.
+    #[arg(long, short)]
+    pub(super) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -8,15 +8,16 @@ use serde_json::{Map, Value, json};
 use siltstone_core::block::BLOCK_LEN;
 use siltstone_core::point::TimeRange;
 use siltstone_core::query::Holding;
-use siltstone_core::store::Written;
+use siltstone_core::store::{Meter, Written};
 
 use super::arguments::InspectOptions;
 use super::dispatch::{Failure, note, print};
-use super::input::{block_files, refuse_newer};
+use super::input::{block_files, is_store, refuse_newer};
 use super::progress::blocks_bar;
 use super::walk::{Walk, walk};
 use crate::api::format_instant;
-use crate::engine::{written_json, written_words};
+use crate::config;
+use crate::engine::{measured_json, measured_words};
 use crate::files::FileMedium;
 use crate::shelf::{BlockSource, FileSource, Member, ParsedSelector, Shelf};
 
@@ -38,27 +39,47 @@ struct Inspected {
 pub(super) fn run(options: &InspectOptions) -> Result<(), Failure> {
     refuse_newer(&options.path)?;
     let mut documents = Vec::new();
-    for path in block_files(&options.path)? {
-        let inspected = inspect(&path)?;
+    let card_bytes = card_bytes(options)?;
+    // A new store has no block file yet.
+    let files = match block_files(&options.path) {
+        Err(_) if is_store(&options.path) => Vec::new(),
+        files => files?,
+    };
+    for path in files {
+        let inspected = match inspect(&path) {
+            // Dropped or merged by an agent that runs.
+            Err(_) if !path.exists() => continue,
+            inspected => inspected?,
+        };
         if options.json { documents.push(inspected.to_json()) } else { print(&inspected.to_text())? }
     }
     let written = written(&options.path)?;
     if options.json {
-        print(&format!("{:#}\n", json!({ "segments": documents, "written": written.map(written_json) })))?;
-    } else if let Some(written) = written {
-        print(&format!("{}\n", written_words(written)))?;
+        let written = written.map(|(written, meter)| measured_json(written, meter, card_bytes));
+        print(&format!("{:#}\n", json!({ "segments": documents, "written": written })))?;
+    } else if let Some((written, meter)) = written {
+        print(&measured_words(written, meter, card_bytes))?;
     }
     Ok(())
 }
 
-/// What a store wrote to its medium, where the path is a store.
-fn written(path: &Path) -> Result<Option<Written>, Failure> {
+/// What the card is rated for, where that was said.
+fn card_bytes(options: &InspectOptions) -> Result<Option<u64>, Failure> {
+    let Some(path) = options.config.as_ref().filter(|_| options.card_tbw.is_none()) else {
+        return Ok(options.card_tbw);
+    };
+    let config = config::load(path).map_err(|error| Failure(error.to_string()))?;
+    Ok(config.data.card_tbw_bytes)
+}
+
+/// What a store wrote to its medium, where the path is a store. Its files are only read, so whoever may read them may ask,
+/// and while an agent writes them, too.
+fn written(path: &Path) -> Result<Option<(Written, Option<Meter>)>, Failure> {
     if !path.join("journal").is_dir() {
         return Ok(None);
     }
-    let medium = FileMedium::open(path).map_err(|error| Failure(error.to_string()))?;
-    let found = Written::of_store(&medium).map_err(|error| Failure(error.to_string()))?;
-    Ok(found.map(|(written, _)| written))
+    let medium = FileMedium::looking(path);
+    Written::of_store(&medium).map_err(|error| Failure(error.to_string()))
 }
 
 fn inspect(path: &Path) -> Result<Inspected, Failure> {

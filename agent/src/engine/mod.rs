@@ -20,4 +20,4 @@ mod wear;
 pub use live::{Engine, EngineError, look};
 pub(crate) use live::{StoreCatalog, UNACKNOWLEDGED_MAX};
 pub use service::{AgentService, HealthPart, OpenStore};
-pub use wear::{written_json, written_words};
+pub use wear::{measured_json, measured_words};

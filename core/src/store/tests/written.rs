@@ -1,6 +1,6 @@
 //! Blocks written by cause: what the store counts is what the medium saw.
 
-use super::workload::{DEVICE, FROM, Owned, Step, append, open, play, steps, tiny};
+use super::workload::{DEVICE, FROM, Owned, SimStore, Step, append, open, play, steps, tiny};
 use crate::block::BlockKind;
 use crate::store::sim::{Oracle, Random, SimMedium};
 use crate::store::{Store, StoreConfig, Written};
@@ -54,6 +54,38 @@ fn every_block_has_its_cause() {
             assert!(after + 2 >= before, "{name}: {before} before, {after} after");
         }
     }
+}
+
+#[test]
+fn checkpoints_know_over_which_time_it_was_written() {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let medium = SimMedium::new();
+    let (mut store, _) = open(&medium).expect("open");
+    let metered = || Written::of_store(&medium).expect("read").expect("a store").1;
+    store.checkpoint().expect("checkpoint");
+    assert_eq!(metered(), None, "no time is known");
+    let checkpoint = |store: &mut SimStore, now| {
+        store.set_time(Some(now), true);
+        append(store, None, &[(0, now, Owned::Float(1.0))]).expect("append");
+        store.checkpoint().expect("checkpoint");
+        store.written().total()
+    };
+    checkpoint(&mut store, FROM);
+    let first = metered().expect("a meter");
+    assert_eq!((first.begin_ns, first.span_ns(), first.bytes()), (FROM, 0, 0));
+    // Over a restart, whose own checkpoint knows no time.
+    drop(store);
+    let (mut store, _) = open(&medium).expect("open");
+    assert_eq!(metered(), Some(first));
+    checkpoint(&mut store, FROM + 60 * SECOND_NS);
+    let second = metered().expect("a meter");
+    assert_eq!((second.begin_ns, second.span_ns()), (FROM, 60 * SECOND_NS));
+    assert_eq!(second.begin_blocks, first.begin_blocks);
+    assert!(second.end_blocks > first.end_blocks && second.end_blocks <= store.written().total());
+    // A clock that was set back behind the begin: there is no telling how long that was.
+    checkpoint(&mut store, FROM - SECOND_NS);
+    let third = metered().expect("a meter");
+    assert_eq!((third.begin_ns, third.span_ns(), third.bytes()), (FROM - SECOND_NS, 0, 0));
 }
 
 #[test]
