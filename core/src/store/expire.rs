@@ -110,7 +110,7 @@ impl<M: Medium> Store<M> {
         let is_next = self.chores.aged.is_none_or(|aged| {
             aged.begin == partition.begin || now.saturating_sub(aged.since_ns) >= AGED_INTERVAL_NS
         });
-        is_next && partition.end.saturating_add(keep) <= now
+        is_next && partition.end.checked_add(keep).is_some_and(|end| end <= now)
     }
 
     /// What is in the way of a segment that has to go.

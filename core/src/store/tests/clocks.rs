@@ -5,7 +5,7 @@
 
 use super::reader::{list, read};
 use super::workload::{DEVICE, FROM, HOUR_NS, Owned, SimStore, send, tiny};
-use crate::store::sim::{Oracle, SimMedium};
+use crate::store::sim::{Oracle, SimMedium, Violation};
 use crate::store::{Store, StoreConfig, TrustedTime, Work};
 
 const MINUTE_NS: i64 = 60_000_000_000;
@@ -16,6 +16,11 @@ const BOOT: i64 = FROM + 100 * HOUR_NS;
 const OFF_NS: i64 = 2 * HOUR_NS;
 /// Readings are kept for a day.
 const KEEP_NS: i64 = 24 * HOUR_NS;
+
+/// Readings of so long ago are not too old.
+const YOUNG_HOURS: i64 = 3;
+/// Hours ago of which readings are too old: three, of which one may go an hour; or one, behind which a young one is next.
+const PASTS: [&[i64]; 2] = [&[30, 28, 26], &[30]];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Boot {
@@ -51,6 +56,8 @@ struct Clocks {
     is_synchronised: bool,
     is_slewing: bool,
     time: TrustedTime,
+    /// The control: whatever the wall clock says is taken for the time.
+    trusts_the_wall: bool,
 }
 
 impl Clocks {
@@ -64,7 +71,15 @@ impl Clocks {
         };
         let time = TrustedTime::saved(Some(BOOT - OFF_NS));
         let is_synchronised = boot == Boot::Right;
-        Self { real: BOOT, monotonic: 0, error, is_synchronised, is_slewing: false, time }
+        Self {
+            real: BOOT,
+            monotonic: 0,
+            error,
+            is_synchronised,
+            is_slewing: false,
+            time,
+            trusts_the_wall: false,
+        }
     }
 
     fn pass(&mut self, ns: i64) {
@@ -89,23 +104,32 @@ impl Clocks {
     }
 
     fn tell(&mut self, store: &mut SimStore) -> Option<i64> {
+        if self.trusts_the_wall {
+            let now = Some(self.real + self.error);
+            store.set_time(now, true);
+            return now;
+        }
         let now = self.time.now(self.real + self.error, self.monotonic, self.is_synchronised);
         store.set_time(now, self.is_synchronised);
         now
     }
 }
 
-/// A store with readings of four hours, of which three are older than is kept.
-fn with_past(medium: &SimMedium, oracle: &mut Oracle) {
-    for hours_ago in [30, 28, 26, 3] {
+/// A store with readings of some hours that are older than is kept, and of one that is not. The oracle knows that
+/// the old ones may go.
+fn with_past(medium: &SimMedium, old_hours: &[i64], oracle: &mut Oracle) {
+    for (hours_ago, is_old) in old_hours.iter().map(|hours| (*hours, true)).chain([(YOUNG_HOURS, false)]) {
         let (mut store, _) = Store::open(medium.clone(), tiny(), DEVICE).expect("open");
         for n in 0..5 {
             let at = BOOT - hours_ago * HOUR_NS + n;
             send(&mut store, oracle, None, &[(0, at, Owned::Float(n as f64))]).expect("append");
         }
         store.seal().expect("seal");
+        oracle.acknowledge();
+        if is_old {
+            oracle.expire();
+        }
     }
-    oracle.acknowledge();
 }
 
 /// What may have gone by its age, by the words of `docs/recovery.md`: one partition, then nothing until an hour of
@@ -117,8 +141,8 @@ struct Allowance {
 }
 
 impl Allowance {
-    fn tell(&mut self, now: Option<i64>) {
-        let (Some(now), Some(hours_ago)) = (now, [30, 28, 26].get(self.gone)) else { return };
+    fn tell(&mut self, now: Option<i64>, old_hours: &[i64]) {
+        let (Some(now), Some(hours_ago)) = (now, old_hours.get(self.gone)) else { return };
         self.since = self.since.map(|since| since.min(now));
         let at = BOOT - hours_ago * HOUR_NS;
         let end = at - at.rem_euclid(HOUR_NS) + HOUR_NS;
@@ -138,21 +162,19 @@ struct Outcome {
 }
 
 fn cell(
-    boot: Boot,
+    mut clocks: Clocks,
     event: Event,
     is_arrival: bool,
     moment: Moment,
+    old_hours: &[i64],
     is_killed: impl Fn(i32) -> bool,
-) -> Outcome {
+) -> Result<Outcome, Violation> {
     let medium = SimMedium::new();
-    let mut past = Oracle::new();
-    with_past(&medium, &mut past);
+    let mut oracle = Oracle::new();
+    with_past(&medium, old_hours, &mut oracle);
     let config = StoreConfig { retention_ns: Some(KEEP_NS), ..tiny() };
     let (mut store, _) = Store::open(medium.clone(), config.clone(), DEVICE).expect("open");
-    // What is older than a day may go; all else is to stay.
-    past.expire();
-    let mut oracle = past;
-    let (mut clocks, mut allowance) = (Clocks::at(boot), Allowance::default());
+    let mut allowance = Allowance::default();
     let event_at = match moment {
         Moment::BeforeFirst => 0,
         Moment::MidSegment => 25,
@@ -164,7 +186,7 @@ fn cell(
         if minute == event_at {
             clocks.meet(event);
         }
-        allowance.tell(clocks.tell(&mut store));
+        allowance.tell(clocks.tell(&mut store), old_hours);
         let at = if is_arrival { clocks.real + clocks.error } else { clocks.real };
         let value = Owned::Float(f64::from(minute) * 1.5);
         let appended = send(&mut store, &mut oracle, None, &[(1, at, value)]).expect("append");
@@ -184,13 +206,13 @@ fn cell(
         }
     }
     let held = read(&mut store);
-    assert_eq!(oracle.check(list(&held)), Ok(()));
-    // The retention of the past is proved by its times alone: it must not reach what is young.
-    let young = held.keys().filter(|(_, at)| (BOOT - 4 * HOUR_NS..BOOT - 2 * HOUR_NS).contains(at)).count();
-    assert_eq!(young, 5, "what is three hours old stays");
-    let old = (BOOT - 31 * HOUR_NS..BOOT - 25 * HOUR_NS).step_by(2 * HOUR_NS as usize);
-    let is_there = |begin: &i64| held.keys().any(|(_, at)| (*begin..*begin + 2 * HOUR_NS).contains(at));
-    Outcome { old_partitions: old.filter(is_there).count(), kept: 3 - allowance.gone, late, points }
+    oracle.check(list(&held))?;
+    let is_there = |hours: &&i64| {
+        let begin = BOOT - **hours * HOUR_NS;
+        held.keys().any(|(_, at)| (begin..begin + HOUR_NS).contains(at))
+    };
+    let old_partitions = old_hours.iter().filter(is_there).count();
+    Ok(Outcome { old_partitions, kept: old_hours.len() - allowance.gone, late, points })
 }
 
 #[test]
@@ -200,28 +222,8 @@ fn no_clock_loses_a_reading() {
         for event in [Event::Forward, Event::Back, Event::Slew, Event::Nothing, Event::Suspend] {
             for moment in [Moment::BeforeFirst, Moment::MidSegment, Moment::DuringExpiry] {
                 for is_arrival in [false, true] {
-                    let name = format!("{boot:?}, {event:?}, {moment:?}, arrival: {is_arrival}");
-                    let outcome = cell(boot, event, is_arrival, moment, |minute| minute == 50);
-                    // Killed all the time: that must not let anything more go by its age.
-                    let restless = cell(boot, event, is_arrival, moment, |minute| minute % 5 == 0);
-                    // A clock that is set back and claims to be right is believed: things go later.
-                    let is_lying = boot == Boot::Right && event == Event::Back;
-                    if is_lying && moment == Moment::BeforeFirst {
-                        assert_eq!(outcome.old_partitions, 3, "{name}: by that clock nothing is a day old");
-                    } else {
-                        assert!(outcome.kept < 3, "{name}: nothing expires");
-                    }
-                    assert_eq!(outcome.old_partitions, outcome.kept, "{name}");
-                    assert_eq!(restless.old_partitions, outcome.kept, "{name}, fifteen restarts");
-                    if !is_arrival {
-                        // A wrong clock of ours does not make the readings of good ones late, but where it
-                        // claims to be right.
-                        assert!(
-                            outcome.late <= 2 || is_lying,
-                            "{name}: {} of {} late",
-                            outcome.late,
-                            outcome.points
-                        );
+                    for past in PASTS {
+                        judge(boot, event, is_arrival, moment, past);
                     }
                     cells += 1;
                 }
@@ -229,4 +231,45 @@ fn no_clock_loses_a_reading() {
         }
     }
     assert_eq!(cells, 150);
+}
+
+/// Plays a cell with a past, killed once and killed all the time.
+fn judge(boot: Boot, event: Event, is_arrival: bool, moment: Moment, past: &[i64]) {
+    let name = format!("{boot:?}, {event:?}, {moment:?}, arrival: {is_arrival}, old: {past:?}");
+    let play = |is_killed: fn(i32) -> bool| {
+        let played = cell(Clocks::at(boot), event, is_arrival, moment, past, is_killed);
+        played.unwrap_or_else(|violation| panic!("{name}: {violation:?}"))
+    };
+    let outcome = play(|minute| minute == 50);
+    // Killed all the time: that must not let anything more go by its age.
+    let restless = play(|minute| minute % 5 == 0);
+    // A clock that is set back and claims to be right is believed: things go later.
+    let is_lying = boot == Boot::Right && event == Event::Back;
+    if is_lying && moment == Moment::BeforeFirst {
+        assert_eq!(outcome.old_partitions, past.len(), "{name}: by that clock nothing is a day old");
+    } else {
+        assert!(outcome.kept < past.len(), "{name}: nothing expires");
+    }
+    assert_eq!(outcome.old_partitions, outcome.kept, "{name}");
+    assert_eq!(restless.old_partitions, outcome.kept, "{name}, fifteen restarts");
+    if !is_arrival {
+        // A wrong clock of ours does not make the readings of good ones late, but where it claims to be right.
+        assert!(outcome.late <= 2 || is_lying, "{name}: {} of {} late", outcome.late, outcome.points);
+    }
+}
+
+/// The control: a store that takes the wall clock for the time drops what is three hours old.
+#[test]
+fn with_the_wall_clock_trusted_young_readings_are_lost() {
+    let play = |trusts_the_wall| {
+        let clocks = Clocks { trusts_the_wall, ..Clocks::at(Boot::TenYearsAhead) };
+        cell(clocks, Event::Nothing, false, Moment::BeforeFirst, PASTS[1], |minute| minute == 50)
+    };
+    let young = BOOT - YOUNG_HOURS * HOUR_NS;
+    match play(true) {
+        Err(Violation::Lost(_, at)) => assert!((young..young + HOUR_NS).contains(&at), "{at}"),
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("the suite passes with every clock trusted"),
+    }
+    assert!(play(false).is_ok());
 }

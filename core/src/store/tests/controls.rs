@@ -53,7 +53,7 @@ fn must_fail(setting: &Setting, effort: Effort, kind: fn(&Violation) -> Kind) {
 }
 
 fn control(control: Control) -> Setting {
-    Setting { controls: vec![control], acknowledges_early: false }
+    Setting { controls: vec![control], ..Setting::default() }
 }
 
 /// Files that the store relies on are not there, or not whole.
@@ -73,7 +73,7 @@ fn without_flush_acknowledged_points_are_lost() {
 
 #[test]
 fn with_acknowledgements_before_the_flush_acknowledged_points_are_lost() {
-    let setting = Setting { controls: Vec::new(), acknowledges_early: true };
+    let setting = Setting { acknowledges_early: true, ..Setting::default() };
     must_fail(&setting, SHORT, |violation| match violation {
         Violation::Lost(..) => Kind::Provoked,
         _ => Kind::Foreign,

@@ -5,14 +5,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::asked::Asked;
-use super::reader::try_read;
+use super::reader::{Points, read_ignoring_ranks, try_read};
 use super::workload::{DEVICE, FROM, HOUR_NS, SimStore, tiny};
 use crate::point::{Point, TimeRange, Timestamp, Value, ValueKind};
 use crate::query::tests::naive;
 use crate::query::{Answer, Bucket, Buckets, Function, Holding, Question, Rows};
 use crate::series::SeriesName;
 use crate::store::sim::{
-    Delivery, Disorder, INTERVAL_NS, OwnedValue, Random, SERIES_A_TRUCK, SimMedium, Trucks,
+    Delivery, Disorder, INTERVAL_NS, OwnedValue, Random, SERIES_A_TRUCK, SimMedium, Trucks, Violation,
 };
 use crate::store::{Appended, PartitionSpan, Reading, SeriesId, Store, StoreConfig, Work};
 
@@ -23,7 +23,7 @@ const RECENT_MAX: usize = 400;
 
 /// A point as it is sent: series of the fleet, time, value.
 type Sent = (u32, i64, OwnedValue);
-type Series = BTreeMap<i64, OwnedValue>;
+pub(super) type Series = BTreeMap<i64, OwnedValue>;
 
 /// How big a store and a fleet are.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ struct Scale {
 }
 
 /// Values are held for as long as the naive twin holds them.
-fn held(config: StoreConfig) -> StoreConfig {
+pub(super) fn held(config: StoreConfig) -> StoreConfig {
     StoreConfig { max_hold_ns: 50_000_000_000, ..config }
 }
 
@@ -261,15 +261,32 @@ fn normal(value: Value<'_>) -> OwnedValue {
     }
 }
 
+/// Holds what was read against the map.
+fn compare(read: &Points, expected: &BTreeMap<SeriesName, Series>) -> Result<(), Violation> {
+    let mut count = 0;
+    for ((name, at), value) in read {
+        let series = SeriesName::parse(name).expect("a name");
+        match expected.get(&series).and_then(|series| series.get(at)) {
+            Some(written) if written == value => count += 1,
+            Some(_) => return Err(Violation::Wrong(name.clone(), *at, value.clone())),
+            None => return Err(Violation::Invented(name.clone(), *at, value.clone())),
+        }
+    }
+    let all = expected.iter().flat_map(|(name, series)| series.keys().map(move |at| (name, at)));
+    let lost = |(name, at): &(&SeriesName, &i64)| !read.contains_key(&(name.as_str().to_string(), **at));
+    match all.clone().find(lost) {
+        Some((name, at)) => Err(Violation::Lost(name.as_str().to_string(), *at)),
+        None => {
+            assert_eq!(all.count(), count, "two names are one");
+            Ok(())
+        }
+    }
+}
+
 /// Holds all points, and `questions` random questions, against the map.
 fn check(played: &mut Played, questions: usize) {
     let read = try_read(&mut played.store, true).unwrap_or_else(|violation| panic!("{violation:?}"));
-    let points: usize = played.expected.values().map(BTreeMap::len).sum();
-    assert_eq!(read.len(), points);
-    for ((name, at), value) in &read {
-        let series = SeriesName::parse(name).expect("a name");
-        assert_eq!(played.expected[&series].get(at), Some(value), "{name} at {at}");
-    }
+    assert_eq!(compare(&read, &played.expected), Ok(()));
     let mut asked = Asked::of(&mut played.store);
     let holdings = asked.holdings();
     assert!(holdings.iter().map(|holding| &holding.name).eq(played.expected.keys()));
@@ -318,7 +335,7 @@ fn question(random: &mut Random, now_ns: i64) -> (TimeRange, Buckets) {
 }
 
 /// Asks for every function, and asks the naive twin.
-fn functions(
+pub(super) fn functions(
     asked: &Asked,
     expected: &BTreeMap<SeriesName, Series>,
     holdings: Vec<Holding>,
@@ -377,6 +394,18 @@ fn a_store_of_a_few_messages_holds_what_the_map_says() {
         let (appended, written) = (played.appended, played.store.written());
         assert!(appended.late > 500 && written.merges > 0, "seed {seed}: {appended:?}, {written:?}");
     }
+}
+
+/// The control: the same store, read as one that does not know which segment was written later, is wrong.
+#[test]
+fn without_ranks_what_was_written_over_counts() {
+    // Nothing is merged, so that what was written over is still there.
+    let mut scale = Scale::tiny();
+    scale.config.merge_percent = 0;
+    let mut played = play(1, &scale);
+    let read = read_ignoring_ranks(&mut played.store).unwrap_or_else(|violation| panic!("{violation:?}"));
+    let compared = compare(&read, &played.expected);
+    assert!(matches!(compared, Err(Violation::Wrong(..))), "{compared:?}");
 }
 
 #[test]

@@ -15,17 +15,21 @@
 //! | `heads` | are the heads of a start those of all segments, and does it read few of them? |
 //! | `time` | what does the time decide: seals in steps, points ahead, drops? |
 //! | `clocks` | what does a wrong clock do? |
+//! | `far_times` | what of times at which counters end, and of a second that is there twice? |
 //! | `opening` | what does a start find? |
 //! | `versions` | what becomes of a store that a newer program wrote into? |
 //! | `power` | what is left after a power cut at any operation, and after one more during recovery? |
 //! | `verified` | what does the verifier say of a medium? |
 //! | `damage` | what does a flipped bit cost, a block in a wrong place, a bad one? |
 //! | `failing` | what if a call fails, the medium is full, or a write goes astray? |
+//! | `lying` | what if a flush says that it was done and was not, or is slow? |
 //! | `soak` | all of that, without end |
+//! | `amplification` | how much is written and kept for what comes in? |
 //! | `written` | are the blocks written counted by their cause? |
 //! | `controls` | do the tests fail where the store is made to? |
 
 mod aggregates;
+mod amplification;
 mod asked;
 mod campaign;
 mod check;
@@ -34,7 +38,9 @@ mod controls;
 mod damage;
 mod disorder;
 mod failing;
+mod far_times;
 mod heads;
+mod lying;
 mod merging;
 mod opening;
 mod placement;

@@ -180,16 +180,31 @@ pub(super) fn read_left(
     store: &mut Store<SimMedium>,
     checks_summaries: bool,
 ) -> Result<(Points, u64), Violation> {
+    let runs = runs(store)?;
+    read_runs(&store.medium, &runs, checks_summaries)
+}
+
+/// What somebody reads who does not know which segment was written later.
+pub(super) fn read_ignoring_ranks(store: &mut Store<SimMedium>) -> Result<Points, Violation> {
+    let mut runs = runs(store)?;
+    runs.reverse();
+    read_runs(&store.medium, &runs, true).map(|(points, _)| points)
+}
+
+fn runs(store: &mut Store<SimMedium>) -> Result<Vec<Run>, Violation> {
     let all = Selector::parse("{}").expect("a selector");
-    let runs = store.snapshot(&all, &NoRegex).map_err(|error| Violation::Refused(error.to_string()))?;
+    store.snapshot(&all, &NoRegex).map_err(|error| Violation::Refused(error.to_string()))
+}
+
+/// Reads runs in the order of their ranks, so that the higher one overwrites.
+fn read_runs(medium: &SimMedium, runs: &[Run], checks_summaries: bool) -> Result<(Points, u64), Violation> {
     let (mut points, mut damaged) = (Points::new(), 0);
-    // In the order of ranks, so that the higher one overwrites.
-    for run in &runs {
+    for run in runs {
         if run.header.kind == SegmentKind::Tombstones {
-            damaged += take_deleted(&store.medium, run, &mut points)?;
+            damaged += take_deleted(medium, run, &mut points)?;
             continue;
         }
-        let (mut found, more) = read_run(&store.medium, run, checks_summaries)?;
+        let (mut found, more) = read_run(medium, run, checks_summaries)?;
         points.append(&mut found);
         damaged += more;
     }

@@ -12,7 +12,7 @@ pub(super) const OPERATIONS: [char; 12] = ['a', 'b', 'l', 'n', 'c', 'k', 's', 'o
 
 const SECOND_NS: i64 = 1_000_000_000;
 /// Rows of a burst: more than fit a leaf, and more than one record of the journal.
-const BURST_ROWS: i64 = 700;
+pub(super) const BURST_ROWS: i64 = 700;
 
 /// All sequences of at most `length` operations.
 pub(super) fn sequences(length: usize) -> Vec<String> {

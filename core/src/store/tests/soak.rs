@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use super::campaign::{Effort, campaign};
 use super::damage::{Image, damage_everything, every_bit, flip_bits};
 use super::disorder;
-use super::failing::{failures, silent_faults, silently, until_clean};
+use super::failing::{all_silently, failures, until_clean};
 use super::sequence::sequences;
 use super::trace::Setting;
 
@@ -68,11 +68,7 @@ fn run(job: &str) -> Result<u64, String> {
             let flipped = flip_bits(&image, place, 1);
             flipped.map(|(stores, _)| stores).map_err(|(what, broken)| format!("{what}: {broken}"))
         }
-        "silent" => {
-            let faults = (0..400).flat_map(silent_faults);
-            let judge = |fault| silently(&fault).map_err(|violation| format!("{fault:?}: {violation:?}"));
-            faults.map(judge).try_fold(0, |states, judged| judged.map(|()| states + 1))
-        }
+        "silent" => all_silently(1).map(|(struck, _)| struck),
         "disorder" => Ok(disorder::soak(which.parse().map_err(|_| format!("{job}: no such job"))?)),
         "failing" => {
             let all = failures();

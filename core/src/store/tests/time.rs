@@ -228,3 +228,82 @@ fn no_restart_begins_the_hour_anew() {
         assert_eq!(store.segments().len(), 4, "{steps} steps");
     }
 }
+
+/// What an expiry is played on, and which path it takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Expiry {
+    /// By bytes; the journal holds nothing of what goes.
+    Plain,
+    /// By bytes; the journal holds points of what goes, so that a checkpoint comes first.
+    InJournal,
+    /// By bytes; an open segment ranks below what goes: it is sealed first.
+    Below,
+    /// By age: a checkpoint says so first.
+    Aged,
+}
+
+/// A store in which something has to go by this path.
+fn to_expire(medium: &SimMedium, path: Expiry) -> SimStore {
+    // Nothing is merged, and no checkpoint comes by itself.
+    let config = StoreConfig { merge_percent: 0, journal_file_blocks: 2_048, ..tiny() };
+    let mut store = hours(medium, config, 6);
+    let mut oracle = Oracle::new();
+    let oldest = FROM - 2 * HOUR_NS;
+    let rows = match path {
+        Expiry::Plain | Expiry::Aged => 0,
+        Expiry::InJournal => 9_000,
+        Expiry::Below => 400,
+    };
+    for n in 0..rows {
+        put(&mut store, &mut oracle, oldest + n * 300_000_000, (n as f64 * 0.37).sin());
+    }
+    if path == Expiry::Below {
+        store.checkpoint().expect("checkpoint");
+        put(&mut store, &mut oracle, oldest + 1, 1.0);
+        store.checkpoint().expect("checkpoint");
+    }
+    commit(&mut store, &mut oracle);
+    store
+}
+
+/// What is dropped costs a directory, and at most 16 blocks more than the checkpoint, or where an open segment is in the
+/// way the seal, that comes before it and would have come by itself later. A partition that goes by its age costs the record
+/// of a checkpoint that says so.
+#[test]
+fn an_expiry_writes_little_more_than_the_checkpoint_that_comes_before_it() {
+    const BLOCKS_A_SEGMENT: u64 = 16;
+    for path in [Expiry::Plain, Expiry::InJournal, Expiry::Below, Expiry::Aged] {
+        let (twin_medium, medium) = (SimMedium::new(), SimMedium::new());
+        let mut twin = to_expire(&twin_medium, path);
+        let before = twin_medium.blocks_written();
+        match path {
+            Expiry::Plain | Expiry::Aged => {}
+            Expiry::InJournal => twin.checkpoint().expect("checkpoint"),
+            Expiry::Below => twin.seal().expect("seal"),
+        }
+        let anyway = twin_medium.blocks_written() - before;
+        let mut store = to_expire(&medium, path);
+        let (before, segments) = (medium.blocks_written(), store.segments().len() as u64);
+        if path == Expiry::Aged {
+            store.config.retention_ns = Some(24 * HOUR_NS);
+            store.set_time(Some(END + 27 * HOUR_NS), true);
+        } else {
+            let bytes = store.segment_bytes();
+            let kept = if path == Expiry::Plain { bytes - 1 } else { bytes / 2 };
+            store.config.retention_bytes = Some(kept);
+        }
+        work(&mut store);
+        let written = medium.blocks_written() - before;
+        // A seal on the way makes a file more than there was.
+        let files = segments + u64::from(path == Expiry::Below);
+        let dropped = files.saturating_sub(store.segments().len() as u64);
+        eprintln!("{path:?}: {written} blocks, {anyway} anyway, {dropped} segments dropped");
+        assert!(dropped > 0 && (dropped > 1 || path != Expiry::InJournal), "{path:?}: {dropped}");
+        assert!(
+            written <= anyway + BLOCKS_A_SEGMENT * dropped,
+            "{path:?}: {written} blocks, {anyway} anyway"
+        );
+        assert!(anyway > 0 || matches!(path, Expiry::Plain | Expiry::Aged), "{path:?}");
+        assert!(path != Expiry::Plain || written == 0, "{written}");
+    }
+}

@@ -6,12 +6,14 @@
 
 use super::sequence::{past, steps_of};
 use super::workload::{FROM, Step, open, play_noting, steps};
-use crate::store::sim::{Control, Fate, Oracle, Random, SimMedium};
+use crate::store::sim::{Call, Control, Fate, Fault, Oracle, Random, SimMedium};
 
-/// What is made void while a workload is played: nothing, but for the negative controls.
+/// What goes wrong while a workload is played: nothing, but for the negative controls and for media that lie.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Setting {
     pub(super) controls: Vec<Control>,
+    /// What the medium does wrong until the power goes.
+    pub(super) faults: Vec<Fault>,
     /// Points are acknowledged before their commit.
     pub(super) acknowledges_early: bool,
 }
@@ -63,6 +65,7 @@ impl Trace {
         let workload = Workload::parse(name)?;
         let medium = SimMedium::new();
         setting.controls.iter().for_each(|control| medium.control(*control));
+        setting.faults.iter().for_each(|fault| medium.inject(fault.clone()));
         let mut oracle = Oracle::new();
         let mut marks = vec![(0, oracle.clone())];
         if workload.from_nothing {
@@ -99,6 +102,11 @@ impl Trace {
     pub(super) fn cut(&self, cut: u64) -> SimMedium {
         let at = usize::try_from(cut.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.medium.moment(at).unwrap_or_else(|| self.medium.clone())
+    }
+
+    /// Flushes and syncs of the whole run.
+    pub(super) fn promises(&self) -> (u64, u64) {
+        (self.medium.flushes(), self.medium.calls(Call::Sync))
     }
 
     /// What had been promised then.
