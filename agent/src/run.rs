@@ -14,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use siltstone_core::store::Recovery;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -22,7 +21,7 @@ use tokio::task::JoinHandle;
 use crate::clock;
 use crate::config::{self, BrokerAddress, Config};
 use crate::decode::{DecodeOptions, Decoder, TopicPattern};
-use crate::engine::{AgentService, Engine, HealthPart, OpenStore};
+use crate::engine::{AgentService, Engine, HealthPart, OpenStore, report};
 use crate::http;
 use crate::ingest::{IngestStatus, Mode, Pipeline, PipelineOptions};
 use crate::mqtt::{AckQueue, Client, ClientOptions, Intake, Phase, Rumqtt, StatusCell, intake};
@@ -275,33 +274,6 @@ fn decode_options(config: &Config) -> DecodeOptions {
         max_series_per_topic: ingest.max_series_per_topic,
         max_series_in: ingest.max_series_in.clone(),
         max_depth: ingest.max_depth,
-    }
-}
-
-/// Says what opening the store found, where it is not the usual.
-fn report(recovery: &Recovery, dir: &Path) {
-    if recovery.is_new {
-        tracing::warn!("{} held no store; a new one was made there", dir.display());
-    } else if recovery.points_replayed > 0 {
-        tracing::info!("{} readings were taken from the journal", recovery.points_replayed);
-    }
-    if recovery.is_identity_restored {
-        tracing::warn!("the store's identity could not be read and was taken from its other files");
-    }
-    if recovery.journal != siltstone_core::store::JournalDamage::default() {
-        tracing::warn!("the journal is damaged: {:?}", recovery.journal);
-    }
-    if recovery.segments_damaged > 0 {
-        tracing::warn!(
-            "{} segments are damaged; what can be read of them is used",
-            recovery.segments_damaged
-        );
-    }
-    if recovery.segments_unknown > 0 {
-        tracing::warn!("{} segments are of a newer format and left alone", recovery.segments_unknown);
-    }
-    for (file, fault) in &recovery.set_aside {
-        tracing::warn!("{file} was moved to quarantine/: {fault}");
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use siltstone_core::block::{DeviceId, SegmentId};
@@ -15,6 +16,7 @@ use siltstone_core::store::{
     name_store,
 };
 
+use super::found::{Damage, without_end};
 use super::shelves::Kept;
 use super::wear::Wear;
 use crate::config::{DataConfig, Partition};
@@ -122,6 +124,10 @@ pub struct Engine {
     /// Why the store takes nothing, until it is open again.
     failure: Mutex<Option<String>>,
     config: StoreConfig,
+    /// What the last opening found.
+    found: Mutex<Recovery>,
+    /// Segments without a valid end, when it was last looked.
+    without_end: AtomicUsize,
     wear: Wear,
     lock: Mutex<StoreLock>,
 }
@@ -168,12 +174,15 @@ impl Engine {
         let (store, recovery) = opened.map_err(EngineError::of(medium.root()))?;
         remove_unfinished(&medium.root().join("state"));
         let wear = Wear::new(store.written(), card_bytes);
+        let without_end = without_end(&store);
         let engine = Self {
             store: Mutex::new(store),
             medium,
             kept: Mutex::new(Kept::default()),
             failure: Mutex::new(None),
             config,
+            found: Mutex::new(recovery.clone()),
+            without_end: AtomicUsize::new(without_end),
             wear,
             lock: Mutex::new(lock),
         };
@@ -184,6 +193,13 @@ impl Engine {
     #[cfg(test)]
     pub(crate) fn faults(&self) -> &crate::files::Faults {
         self.medium.faults()
+    }
+
+    /// What of the store a person has to look at.
+    pub(super) fn damage(&self) -> Damage {
+        let without_end = without_end(&self.store());
+        let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        Damage::new(self.root(), without_end, &found)
     }
 
     /// What was written to the card, for the health document.
@@ -235,10 +251,20 @@ impl Engine {
             store.set_time(now_ns, is_exact);
             store.work(WORK_ROWS).map(|work| work == Work::More)
         })?;
+        self.note_seals();
         if is_more {
             self.forget_dropped();
         }
         Ok(is_more)
+    }
+
+    /// Warns where sealing gave a file without a valid end: its names are beyond all limits, or it reads back as something
+    /// else. Nothing of it is lost, and health counts it.
+    fn note_seals(&self) {
+        let now = without_end(&self.store());
+        if now > self.without_end.swap(now, Ordering::Relaxed) {
+            tracing::warn!("a segment could not be sealed; it is read block by block");
+        }
     }
 
     /// Seals what is open; gives the segments that were, and the store's epoch then.
@@ -338,7 +364,9 @@ impl Engine {
             }
         })?;
         let mut store = self.store();
+        self.without_end.store(without_end(&fresh), Ordering::Relaxed);
         *store = fresh;
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = recovery.clone();
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
         drop(store);
         Ok(recovery)

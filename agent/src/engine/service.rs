@@ -267,6 +267,10 @@ impl OpenStore {
         drop(store);
         let is_failing = !document["store"]["problem"].is_null();
         document["written"] = self.engine.wear_json();
+        let damage = self.engine.damage();
+        if document["store"].as_object_mut().is_some_and(|store| damage.put_into(store)) {
+            document["status"] = "degraded".into();
+        }
         if let Some(fields) = document.as_object_mut() {
             for (key, part) in &self.parts {
                 let part = part();

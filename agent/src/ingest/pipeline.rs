@@ -18,7 +18,7 @@ use super::pace::{HELD_BYTES_MAX, Pace, URGENT_INTERVAL};
 use super::pending::{self, Pending, SeenPackets};
 use super::status::{IngestStatus, Mode};
 use crate::decode::{Decoder, Message, SeriesHandle};
-use crate::engine::{Engine, StoreCatalog, UNACKNOWLEDGED_MAX};
+use crate::engine::{Engine, StoreCatalog, UNACKNOWLEDGED_MAX, report};
 use crate::files::FileError;
 use crate::mqtt::{AckQueue, Phase, Received, Receiver};
 use crate::trusted_clock::TrustedClock;
@@ -246,12 +246,13 @@ impl Pipeline {
             self.warn_of_refusal();
         }
         let bytes = message.topic.len() + message.payload.len();
-        let pending = Pending { ack: message.ack, identity: identity.filter(|_| !is_stored), bytes, samples };
+        let mut pending =
+            Pending { ack: message.ack, identity: identity.filter(|_| !is_stored), bytes, samples };
         let now = Instant::now();
         if let Some(ack) = message.ack {
             self.pace.message(ack.epoch, now);
         }
-        let appended = self.append(&pending);
+        let appended = self.append(&mut pending);
         self.pending_bytes += pending.bytes;
         self.pending.push(pending);
         self.due.get_or_insert(now + self.pace.interval(self.acks.is_held()));
@@ -268,8 +269,9 @@ impl Pipeline {
         }
     }
 
-    /// Appends the samples of one message. A sample that the store refuses is counted and left out.
-    fn append(&mut self, pending: &Pending) -> Result<(), StoreError<FileError>> {
+    /// Appends the samples of one message. One that can't be stored as it is is refused whole: its readings are counted,
+    /// and it is acknowledged like any other, because it would be the same if it came again.
+    fn append(&mut self, pending: &mut Pending) -> Result<(), StoreError<FileError>> {
         if pending.samples.is_empty() && pending.identity.is_none() {
             return Ok(());
         }
@@ -283,23 +285,46 @@ impl Pipeline {
                     let decoder = self.decoder();
                     let Some(name) = decoder.name(sample.series) else { continue };
                     let unit = decoder.unit(sample.series).unwrap_or("");
-                    let id = store.series(name, sample.value.kind(), unit)?;
+                    let id = store.series(name, sample.value.kind(), unit);
                     drop(decoder);
+                    let id = match id {
+                        Ok(id) => id,
+                        Err(error) => {
+                            drop(store);
+                            return self.unless_refused(pending, error);
+                        }
+                    };
                     self.set_id(sample.series, id);
                     id
                 }
             };
             readings.push(pending::reading(id, sample));
         }
-        match store.append(&readings, pending.identity) {
-            Ok(_) => Ok(()),
-            Err(error @ (StoreError::StateTooLong | StoreError::TimestampTooLarge)) => {
-                tracing::warn!("readings are refused: {error}");
-                self.status.refused.fetch_add(readings.len() as u64, Ordering::Relaxed);
-                Ok(())
-            }
-            Err(error) => Err(error),
+        let appended = store.append(&readings, pending.identity);
+        drop(store);
+        appended.map(|_| ()).or_else(|error| self.unless_refused(pending, error))
+    }
+
+    /// Refuses a message of which the store says, before it takes anything, that it can't be stored.
+    fn unless_refused(
+        &self,
+        pending: &mut Pending,
+        error: StoreError<FileError>,
+    ) -> Result<(), StoreError<FileError>> {
+        if !is_refusal(&error) {
+            return Err(error);
         }
+        self.refuse(pending, &error);
+        Ok(())
+    }
+
+    /// Refuses a message: no later append takes it.
+    fn refuse(&self, pending: &mut Pending, error: &StoreError<FileError>) {
+        let readings = pending.samples.len();
+        tracing::warn!("a message with {readings} readings is refused: {error}");
+        self.status.refused.fetch_add(readings as u64, Ordering::Relaxed);
+        pending.samples.clear();
+        pending.identity = None;
     }
 
     fn id_of(&self, series: SeriesHandle) -> Option<SeriesId> {
@@ -407,20 +432,39 @@ impl Pipeline {
     }
 
     fn try_again(&mut self) -> Result<(), String> {
-        self.engine.reopen(self.window.max(self.unacknowledged())).map_err(|error| error.to_string())?;
+        let reopened = self.engine.reopen(self.window.max(self.unacknowledged()));
+        report(&reopened.map_err(|error| error.to_string())?, self.engine.root());
         self.ids.clear();
-        let pending = std::mem::take(&mut self.pending);
+        let mut pending = std::mem::take(&mut self.pending);
         let mut result = Ok(());
-        for message in &pending {
+        for message in &mut pending {
             let is_stored = message.identity.is_some_and(|identity| self.engine.store().is_stored(&identity));
             if result.is_ok() && !is_stored {
-                result = self.append(message).map_err(|error| error.to_string());
+                result = self.append(message).map_err(|error| {
+                    if is_own_fault(&error) {
+                        // A store that is fresh fails of this message: else it would be opened again for ever. What of
+                        // it went into the journal before stays.
+                        self.refuse(message, &error);
+                    }
+                    error.to_string()
+                });
             }
         }
         self.pending = pending;
         result?;
         self.engine.store().commit().map_err(|error| error.to_string())
     }
+}
+
+/// Whether the store said so before it took anything of the message: it goes on.
+fn is_refusal(error: &StoreError<FileError>) -> bool {
+    use StoreError::{StateTooLong, TimestampTooLarge, TooManySeries, UnitTooLong};
+    matches!(error, StateTooLong | TimestampTooLarge | UnitTooLong | TooManySeries)
+}
+
+/// Whether no medium failed: opening the store again will not help.
+fn is_own_fault(error: &StoreError<FileError>) -> bool {
+    !matches!(error, StoreError::Medium(_) | StoreError::Failed)
 }
 
 #[cfg(test)]

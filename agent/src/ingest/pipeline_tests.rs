@@ -2,19 +2,21 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
+use siltstone_core::store::{Identity, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::{Pipeline, PipelineOptions};
+use super::{Pending, Pipeline, PipelineOptions};
 use crate::api::{Cell, Question};
 use crate::config::{DataConfig, IngestConfig};
-use crate::decode::{DecodeOptions, Decoder};
-use crate::engine::Engine;
+use crate::decode::{DecodeOptions, Decoder, Message, SampleValue};
+use crate::engine::{Engine, StoreCatalog};
 use crate::ingest::{CommitHandle, IngestStatus, Mode};
 use crate::mqtt::{AckQueue, AckToken, Intake, Phase, Received, intake};
 use crate::shelf::ParsedSelector;
@@ -37,6 +39,19 @@ fn config(dir: &TestDir) -> DataConfig {
     DataConfig { dir: dir.path().join("store"), ..DataConfig::default() }
 }
 
+fn decoder() -> Decoder {
+    let ingest = IngestConfig::default();
+    Decoder::new(DecodeOptions {
+        exclude: Vec::new(),
+        max_age_ns: ingest.max_age_ns,
+        max_ahead_ns: ingest.max_ahead_ns,
+        max_series: 100,
+        max_series_per_topic: 100,
+        max_series_in: Vec::new(),
+        max_depth: 6,
+    })
+}
+
 impl Bench {
     fn start(commit_messages: usize, commit_interval: Duration) -> Self {
         let dir = TestDir::new("pipeline");
@@ -47,19 +62,9 @@ impl Bench {
         let acks = Arc::new(AckQueue::new());
         acks.begin(1);
         let (phase, phase_seen) = watch::channel(Phase::Run);
-        let ingest = IngestConfig::default();
-        let decoder = Decoder::new(DecodeOptions {
-            exclude: Vec::new(),
-            max_age_ns: ingest.max_age_ns,
-            max_ahead_ns: ingest.max_ahead_ns,
-            max_series: 100,
-            max_series_per_topic: 100,
-            max_series_in: Vec::new(),
-            max_depth: 6,
-        });
         let pipeline = Pipeline::new(PipelineOptions {
             engine: Arc::clone(&engine),
-            decoder,
+            decoder: decoder(),
             acks: Arc::clone(&acks),
             commit_messages,
             commit_interval,
@@ -394,4 +399,57 @@ async fn a_medium_that_goes_away_is_waited_for_and_nothing_takes_its_place() {
     assert_eq!(bench.stored("x"), [Cell::Float(1.0), Cell::Float(2.0)]);
     assert!(bench.engine.failure().is_none() && bench.status.to_json()["problem"].is_null());
     bench.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_can_not_be_stored_is_refused_once() {
+    let dir = TestDir::new("pipeline-refused");
+    let engine = Arc::new(Engine::open(&config(&dir)).unwrap().0);
+    let acks = Arc::new(AckQueue::new());
+    acks.begin(1);
+    let mut pipeline = Pipeline::new(PipelineOptions {
+        engine: Arc::clone(&engine),
+        decoder: decoder(),
+        acks: Arc::clone(&acks),
+        commit_messages: 1,
+        commit_interval: Duration::from_secs(1),
+        clock: Arc::new(crate::trusted_clock::TrustedClock::open(dir.path(), false)),
+        phase: watch::channel(Phase::Run).1,
+    });
+    let pending = |pipeline: &Pipeline, packet_id: u16| {
+        let (topic, payload) = ("t", &br#"{"x": 1, "y": 2}"#[..]);
+        let message = Message { topic, payload, retain: false, arrival_ns: ARRIVAL_NS };
+        let mut samples = Vec::new();
+        pipeline.decoder().decode(&message, &StoreCatalog(&engine.store()), &mut samples);
+        assert_eq!(samples.len(), 2);
+        let identity = Some(Identity { session: 1, packet: packet_id, hash: [0; 5] });
+        Pending { ack: Some(AckToken { epoch: 1, session: 1, packet_id }), identity, bytes: 1, samples }
+    };
+    // One of two readings can't be stored: nothing of the message is.
+    let mut refused = pending(&pipeline, 1);
+    refused.samples[1].value = SampleValue::State("x".repeat(300).into());
+    for _ in 0..2 {
+        pipeline.append(&mut refused).unwrap();
+        assert_eq!(pipeline.status.refused.load(Ordering::Relaxed), 2, "counted once");
+    }
+    // One that failed of itself on a store opened for it.
+    let mut poison = pending(&pipeline, 2);
+    pipeline.refuse(&mut poison, &StoreError::JournalFull);
+    let good = pending(&pipeline, 3);
+    pipeline.pending = vec![refused, poison, good];
+    // The store is opened again, and what waits is stored and acknowledged, and nothing is refused twice.
+    pipeline.try_again().unwrap();
+    pipeline.acknowledge();
+    assert_eq!(pipeline.status.refused.load(Ordering::Relaxed), 4);
+    assert_eq!((0..3).map(|_| acks.pop(1).unwrap()).collect::<Vec<_>>(), [1, 2, 3]);
+    let mut shelf = engine.shelf(&ParsedSelector::everything().unwrap()).unwrap();
+    assert_eq!(shelf.ask(&Question::all("{}")).unwrap().rows.len(), 2);
+    for (error, is_own) in [
+        (StoreError::JournalFull, true),
+        (StoreError::TooManySeries, true),
+        (StoreError::UnknownSeries, true),
+        (StoreError::Failed, false),
+    ] {
+        assert_eq!(super::is_own_fault(&error), is_own, "{error}");
+    }
 }

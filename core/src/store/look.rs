@@ -49,6 +49,8 @@ pub(super) struct Look {
     unknown_blocks: u64,
     /// Unsealed segments whose header is the copy.
     copied: u64,
+    /// Names that were listed and are not there any more.
+    gone: u64,
 }
 
 impl Look {
@@ -82,6 +84,7 @@ impl Look {
             unknown: 0,
             unknown_blocks: 0,
             copied: 0,
+            gone: 0,
         };
         look.find_segments(medium)?;
         look.device = device.or_else(|| look.segments.last().map(|file| file.header.id.device));
@@ -100,7 +103,7 @@ impl Look {
                 }
                 let path = join(&directory, &entry.name);
                 match SegmentFile::inspect(medium, &path)? {
-                    None => {}
+                    None => self.gone += 1,
                     Some(Ok((file, is_copy))) => {
                         self.copied += u64::from(is_copy);
                         self.segments.push(file);
@@ -156,7 +159,7 @@ impl Look {
             recovery.set_aside.push((join(directory, name), *fault));
         }
         (recovery.headers_restored, recovery.segments_unknown) = (self.copied, self.unknown);
-        recovery.unknown_blocks = self.unknown_blocks;
+        (recovery.unknown_blocks, recovery.segments_gone) = (self.unknown_blocks, self.gone);
         if let Found::Id(id) = self.identity {
             return Ok(id);
         }

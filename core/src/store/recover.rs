@@ -52,6 +52,8 @@ pub struct Recovery {
     pub segments_unknown: u64,
     /// Blocks of those.
     pub unknown_blocks: u64,
+    /// Segments whose names were listed, and that were not there any more when they were to be read.
+    pub segments_gone: u64,
     /// Files that were moved to `quarantine/`, and why.
     pub set_aside: Vec<(String, SegmentError)>,
     /// Unfinished files that were removed.
@@ -172,7 +174,10 @@ impl<M: Medium> Store<M> {
                 self.segments.push(file);
                 continue;
             };
-            let Some(device) = self.medium.open(&file.path)? else { continue };
+            let Some(device) = self.medium.open(&file.path)? else {
+                recovery.segments_gone += 1;
+                continue;
+            };
             let scanned = scan(&device, file.header, file.block_count, Some(trusted))?;
             let is_whole = scanned.faults.is_empty();
             let resumed = if is_whole { Writer::resume(scanned, self.epoch).ok() } else { None };
