@@ -135,9 +135,9 @@ impl Image {
         !path.starts_with("journal/") || self.vouched.contains(&(path.to_string(), at))
     }
 
-    /// What damage to one block came to: points lost, or which promise it broke.
-    fn judge(&self, damaged: &SimMedium, place: &Place, way: Way) -> Result<u64, Broken> {
-        let (path, _, bytes) = place;
+    /// What damage to one block, which may cost so many points, came to: points lost, or which promise it broke.
+    fn judge(&self, damaged: &SimMedium, place: &Place, cost: u64, way: Way) -> Result<u64, Broken> {
+        let path = &place.0;
         // Before the store is opened: a start writes.
         let found = verify(damaged, path);
         let opened = Store::open(damaged.clone(), tiny(), DEVICE);
@@ -153,7 +153,7 @@ impl Image {
         }
         let is_lost = |(key, value): &(&(String, i64), _)| points.get(*key) != Some(*value);
         let lost = self.points.iter().filter(is_lost).count() as u64;
-        let allowed = self.cost(path, bytes) + recovery.journal.points_nameless;
+        let allowed = cost + recovery.journal.points_nameless;
         if lost > allowed {
             return Err(Broken::Bound(format!("{lost} points lost, {allowed} allowed")));
         }
@@ -235,13 +235,14 @@ pub(super) fn every_bit(image: &Image, stride: usize) -> u64 {
 /// points that one bit cost.
 pub(super) fn flip_bits(image: &Image, place: &Place, stride: usize) -> Result<(u64, u64), (String, Broken)> {
     let (path, at, bytes) = place;
+    let cost = image.cost(path, bytes);
     let (mut tried, mut lost_most) = (0, 0);
     for bit in (*at as usize * 31 % stride..BLOCK_LEN * 8).step_by(stride) {
         let mut flipped = *bytes;
         flipped[bit / 8] ^= 1 << (bit % 8);
         let damaged = image.medium.after_kill();
         damaged.put(path, *at, &flipped);
-        let judged = image.judge(&damaged, place, Way::Changed);
+        let judged = image.judge(&damaged, place, cost, Way::Changed);
         lost_most =
             judged.map_err(|broken| (format!("{path} block {at}, bit {bit}"), broken))?.max(lost_most);
         tried += 1;
@@ -255,7 +256,7 @@ pub(super) fn damage_everything(image: &Image) -> Result<u64, (String, Broken)> 
     let mut tried = 0;
     for (nth, place) in blocks.iter().enumerate() {
         let (path, at, bytes) = place;
-        let mut random = Random::new(nth as u64);
+        let (cost, mut random) = (image.cost(path, bytes), Random::new(nth as u64));
         let mut versions: Vec<(String, Way, Block)> = Vec::new();
         for rot in Rot::ALL {
             let damaged = image.medium.after_kill();
@@ -275,7 +276,7 @@ pub(super) fn damage_everything(image: &Image) -> Result<u64, (String, Broken)> 
         for (what, way, version) in versions.into_iter().filter(|(.., version)| version != bytes) {
             let damaged = image.medium.after_kill();
             damaged.put(path, *at, &version);
-            let judged = image.judge(&damaged, place, way);
+            let judged = image.judge(&damaged, place, cost, way);
             judged.map_err(|broken| (format!("{path} block {at}, {what}"), broken))?;
             tried += 1;
         }
