@@ -34,20 +34,25 @@ const BROAD: Effort = Effort { all_max: 5, samples: 12, interrupt_one_in: 400, d
 /// Fleets that come before everything random.
 const FLEETS: u64 = 24;
 
-/// The jobs in their order; random workloads have no end.
+/// The jobs in their order: those that have an end, then random workloads.
 fn jobs() -> impl Iterator<Item = String> {
+    let random = (0..).flat_map(|seed| {
+        let long = (seed % 8 == 0).then(|| [format!("long-{seed}"), format!("new-{seed}")]);
+        let fleet = (seed % 4 == 0).then(|| format!("disorder-{}", FLEETS + seed / 4));
+        [format!("short-{seed}")].into_iter().chain(long.into_iter().flatten()).chain(fleet)
+    });
+    finite_jobs().into_iter().chain(random)
+}
+
+/// Damage, failing calls, some fleets, and all short sequences.
+fn finite_jobs() -> Vec<String> {
     let fixed = ["bits", "damage", "silent"].into_iter().map(String::from);
     let flips = (0..Image::new().blocks(true).len()).map(|nth| format!("flips-{nth}"));
     let failing = (0..failures().len()).map(|nth| format!("failing-{nth}"));
     let fleets = (0..FLEETS).map(|seed| format!("disorder-{seed}"));
     let all = sequences(3).into_iter();
     let short = all.flat_map(|sequence| [format!("ops-{sequence}"), format!("old-{sequence}")]);
-    let random = (0..).flat_map(|seed| {
-        let long = (seed % 8 == 0).then(|| [format!("long-{seed}"), format!("new-{seed}")]);
-        let fleet = (seed % 4 == 0).then(|| format!("disorder-{}", FLEETS + seed / 4));
-        [format!("short-{seed}")].into_iter().chain(long.into_iter().flatten()).chain(fleet)
-    });
-    fixed.chain(flips).chain(failing).chain(fleets).chain(short).chain(random)
+    fixed.chain(flips).chain(failing).chain(fleets).chain(short).collect()
 }
 
 /// Does a job; the states it explored, or which promise was broken.
@@ -102,8 +107,8 @@ fn soak() {
     let before = done(path.as_deref());
     let states_before: u64 = before.values().sum();
     eprintln!("{} jobs with {states_before} states were done before", before.len());
-    let mut progress = path.map(|path| {
-        let file = std::fs::OpenOptions::new().create(true).append(true).open(&path);
+    let mut progress = path.as_ref().map(|path| {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
         file.unwrap_or_else(|error| panic!("{path}: {error}"))
     });
     let begin = Instant::now();
@@ -151,5 +156,10 @@ fn soak() {
         violations.len(),
         states + states_before
     );
+    if path.is_some() {
+        let (all, done) = (finite_jobs(), done(path.as_deref()));
+        let left = all.iter().filter(|job| !done.contains_key(*job)).count();
+        eprintln!("of the {} jobs before the random ones {left} are left", all.len());
+    }
     assert!(violations.is_empty(), "{violations:?}");
 }
