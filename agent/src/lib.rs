@@ -19,3 +19,5 @@ mod verify;
 
 #[cfg(test)]
 mod test_dir;
+#[cfg(test)]
+mod test_readings;

@@ -10,24 +10,6 @@ use siltstone_core::block::{BLOCK_LEN, DeviceId, HEADER_LEN, peek, seal};
 /// Bytes that are compared of each file, besides its length and when it was written.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// A directory for one test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("siltstone-newer-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 fn siltstone(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_siltstone")).args(arguments).output().unwrap()
 }
@@ -79,8 +61,8 @@ fn segment(directory: &Path) -> PathBuf {
 
 #[test]
 fn every_command_refuses_it_and_changes_nothing() {
-    let scratch = Scratch::new("refused");
-    let path = |name: &str| scratch.0.join(name).display().to_string();
+    let scratch = tempfile::tempdir().unwrap();
+    let path = |name: &str| scratch.path().join(name).display().to_string();
     let mut sheet = String::from("timestamp_s,t\n");
     (0..2_000).for_each(|n| sheet.push_str(&format!("{},{}\n", 1_700_000_000 + n * 60, n % 7)));
     std::fs::write(path("a.csv"), sheet).unwrap();

@@ -28,6 +28,15 @@ const RATE: u32 = 1_000;
 /// While this passes nothing may be acknowledged.
 const SILENCE: Duration = Duration::from_millis(150);
 
+/// An agent whose data are on this volume.
+pub fn setup_on(volume: &Volume) -> Setup {
+    Setup {
+        data: Some((volume.inside().join("data"), volume.outside().join("data"))),
+        before: volume.entering(),
+        ..Setup::default()
+    }
+}
+
 /// Broker, tap, agent, load and disk.
 pub struct Bench {
     /// The disk.
@@ -60,13 +69,7 @@ impl Bench {
         let volume = Volume::or_say(&scratch, size_bytes)?;
         let broker = Mosquitto::start(&scratch);
         let tap = Tap::start(broker.port, recognise);
-        let setup = Setup {
-            data: Some((volume.inside().join("data"), volume.outside().join("data"))),
-            data_lines,
-            mqtt_lines: "keep_alive = \"5s\"".to_owned(),
-            before: volume.entering(),
-            ..Setup::default()
-        };
+        let setup = Setup { data_lines, mqtt_lines: "keep_alive = \"5s\"".to_owned(), ..setup_on(&volume) };
         let mut agent = Agent::with(&scratch, &tap.url(), setup);
         agent.start();
         agent.wait_for_log("subscribed", Duration::from_secs(20));

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use siltstone_tests::agent::{Agent, Setup, segments};
-use siltstone_tests::disk::{Bench, NOTICE_TIMEOUT, SEGMENT_MAX_BYTES, assert_tidy, files_below};
+use siltstone_tests::agent::{Agent, segments};
+use siltstone_tests::disk::{Bench, NOTICE_TIMEOUT, SEGMENT_MAX_BYTES, assert_tidy, files_below, setup_on};
 use siltstone_tests::scratch::Scratch;
 use siltstone_tests::stored::question;
 use siltstone_tests::volume::Volume;
@@ -116,13 +116,8 @@ fn a_first_start_on_a_full_disk_waits_for_room() {
     let scratch = Scratch::new("first start");
     let Some(volume) = Volume::or_say(&scratch, 160 * MIB) else { return };
     volume.fill(2);
-    let setup = Setup {
-        data: Some((volume.inside().join("data"), volume.outside().join("data"))),
-        before: volume.entering(),
-        ..Setup::default()
-    };
     // Nobody listens on the discard port.
-    let mut agent = Agent::with(&scratch, "mqtt://127.0.0.1:9", setup);
+    let mut agent = Agent::with(&scratch, "mqtt://127.0.0.1:9", setup_on(&volume));
     agent.start();
     assert_eq!(agent.http().get("/api/health").json()["status"], "failing");
     volume.release();
@@ -228,12 +223,7 @@ fn with_its_defaults_the_agent_keeps_a_small_disk_from_filling_up() {
 fn a_disk_too_small_for_any_store_is_refused_in_one_sentence() {
     let scratch = Scratch::new("too small");
     let Some(volume) = Volume::or_say(&scratch, 50_000_000) else { return };
-    let setup = Setup {
-        data: Some((volume.inside().join("data"), volume.outside().join("data"))),
-        before: volume.entering(),
-        ..Setup::default()
-    };
-    let mut agent = Agent::with(&scratch, "mqtt://127.0.0.1:9", setup);
+    let mut agent = Agent::with(&scratch, "mqtt://127.0.0.1:9", setup_on(&volume));
     agent.launch();
     assert_eq!(agent.wait(NOTICE_TIMEOUT).code(), Some(1));
     let log = agent.log();

@@ -1,27 +1,12 @@
 //! A store that was given a new id has all of its readings and takes new ones under the new id.
 
-use siltstone_core::point::{Point, Timestamp, Value, ValueKind};
-use siltstone_core::series::SeriesName;
-use siltstone_core::store::Reading;
-
 use super::run;
 use crate::cli::arguments::NewIdOptions;
 use crate::config::DataConfig;
 use crate::engine::Engine;
 use crate::shelf::{ParsedSelector, Shelf};
 use crate::test_dir::TestDir;
-
-fn append(engine: &Engine, range: std::ops::Range<i64>) {
-    let mut store = engine.store();
-    let name = SeriesName::parse("t{device=\"a\"}").unwrap();
-    let series = store.series(&name, ValueKind::Float, "").unwrap();
-    for n in range {
-        let timestamp = Timestamp(1_796_022_845_000_000_000 + n * 1_000_000_000);
-        let point = Point { timestamp, value: Value::Float(n as f64) };
-        store.append(&[Reading { series, point }], None).unwrap();
-    }
-    store.commit().unwrap();
-}
+use crate::test_readings::append;
 
 fn count(shelf: &mut Shelf) -> u64 {
     let holdings = shelf.select(&ParsedSelector::everything().unwrap());

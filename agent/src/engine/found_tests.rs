@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 use siltstone_core::block::BLOCK_LEN;
-use siltstone_core::point::{Point, Timestamp, Value, ValueKind};
-use siltstone_core::series::SeriesName;
-use siltstone_core::store::Reading;
 
 use crate::config::DataConfig;
 use crate::engine::{AgentService, Engine};
 use crate::http::Service;
 use crate::test_dir::TestDir;
+use crate::test_readings::append;
 
 fn config(dir: &TestDir) -> DataConfig {
     DataConfig { dir: dir.path().join("store"), ..DataConfig::default() }
@@ -25,15 +23,7 @@ fn open(dir: &TestDir) -> (Arc<Engine>, AgentService) {
 
 /// Each reading flushed by itself.
 fn put(engine: &Engine, range: std::ops::Range<i64>) {
-    let mut store = engine.store();
-    let name = SeriesName::parse("t{device=\"a\"}").unwrap();
-    let series = store.series(&name, ValueKind::Float, "").unwrap();
-    for n in range {
-        let timestamp = Timestamp(1_796_022_845_000_000_000 + n * 1_000_000_000);
-        let point = Point { timestamp, value: Value::Float(n as f64) };
-        store.append(&[Reading { series, point }], None).unwrap();
-        store.commit().unwrap();
-    }
+    range.for_each(|n| append(engine, n..n + 1));
 }
 
 /// The status, and the store's part.
